@@ -1,0 +1,66 @@
+"""What a notebook holds in its hand: `step = lesson(7)`."""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from tutorial import checks, figures
+from tutorial.errors import TutorialError
+from tutorial.steps import Step, find_step, neighbours
+from tutorial.viewer import Diff, History
+
+
+class Lesson:
+    """One step, opened in a notebook."""
+
+    def __init__(self, step: Step):
+        self._step = step
+
+    def __repr__(self) -> str:
+        return f"{self._step.label} · {self._step.title}"
+
+    def diff(self, other: int | None = None) -> Diff:
+        """What this step changed; `diff(3)`: everything since step 3."""
+        if other is None:
+            before, _ = neighbours(self._step)
+        else:
+            before = find_step(other)
+        return Diff(before, self._step)
+
+    def history(self, name: str) -> History:
+        """How a function or class changed from step to step up to here."""
+        return History(name, self._step)
+
+    def check(self, number: int, answer: Any) -> None:
+        """Say whether the answer to exercise `number` is right."""
+        print(checks.verdict(self._step.number, number, answer))
+
+    def broken(self, old: str, new: str) -> ModuleType:
+        """This step's file with `old` replaced by `new`: a mistake to look at."""
+        text = self._step.snapshot
+        count = text.count(old)
+        if count != 1 or "\n" in old:
+            raise TutorialError(
+                f"바꿀 조각은 한 줄 안에 꼭 한 번 나와야 하는데 {old!r}는 "
+                f"{self._step.name}/transformer.py에 {count}번 나온다."
+            )
+        name = f"<{self._step.name}, {old!r} → {new!r}>"
+        return module_from(text.replace(old, new), name)
+
+
+def lesson(number: int) -> Lesson:
+    """Open step `number`: from here on `transformer` is that step's file."""
+    step = find_step(number)
+    path = step.executed_file
+    text = path.read_text(encoding="utf-8")
+    sys.modules["transformer"] = module_from(text, str(path))
+    figures.set_style()
+    return Lesson(step)
+
+
+def module_from(text: str, filename: str) -> ModuleType:
+    """A module named `transformer` made of the text; nothing is cached."""
+    module = ModuleType("transformer")
+    module.__file__ = filename
+    exec(compile(text, filename, "exec"), module.__dict__)
+    return module
