@@ -1,4 +1,4 @@
-"""The workshop around `transformer.py`: what notebooks import, and what builds them."""
+"""The workshop around `transformer.py`, which knows nothing of it."""
 
 import sys
 from importlib.util import find_spec
@@ -8,8 +8,8 @@ from tutorial.errors import TutorialError
 for package in ("torch", "matplotlib", "pygments", "yaml"):
     if find_spec(package) is None:
         raise TutorialError(
-            f"이 Python({sys.executable})에는 {package}가 없다: make lab으로 열거나, "
-            "커널을 이 저장소의 .venv로 바꾼다."
+            f"이 Python({sys.executable})에는 {package}가 없다: "
+            "make lab으로 열거나, 커널을 이 저장소의 .venv로 바꾼다."
         )
 
 from tutorial.lesson import lesson  # noqa: E402

@@ -35,9 +35,7 @@ def parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("old", type=int)
     sub.add_argument("new", type=int)
-    sub = add(
-        "notebooks", notebooks, "rebuild the committed notebooks that need it"
-    )
+    sub = add("notebooks", notebooks, "rebuild committed notebooks")
     sub.add_argument("steps", type=int, nargs="*", help="only these steps")
     sub.add_argument(
         "--all", action="store_true", help="even if nothing changed"
@@ -85,8 +83,8 @@ def lab(options: argparse.Namespace) -> int:
 
     if kept := production.copy_for_lab():
         print(
-            f"lab/에 있던 노트북 {len(kept)}개는 그대로 두었다. 처음 것으로 되돌리려면 "
-            "그 파일을 지우고 make lab을 다시 한다."
+            f"lab/에 있던 노트북 {len(kept)}개는 그대로 두었다. "
+            "처음 것으로 되돌리려면 그 파일을 지우고 make lab을 다시 한다."
         )
     page = production.LAB / f"{builder.CONTENTS}.ipynb"
     return subprocess.call(

@@ -23,11 +23,11 @@ from tutorial.viewer import Diff
 NOTEBOOKS = ROOT / "notebooks"
 CONTENTS = "00_contents"
 CELL_TIMEOUT = 120  # seconds
-READING_SPEED = 350  # characters a minute: technical Korean with formulas
+READING_SPEED = 350  # characters of prose a minute, with a look at the code
 
 FIRST_CELL = """\
 import sys; sys.path.insert(0, "..")
-from tutorial import lesson  # 실패하면 notebooks/ 안에서, make lab의 커널로 연다
+from tutorial import lesson  # 실패하면: 이 저장소에서 make lab으로 연다
 step = lesson({number})  # 여기부터 `transformer`는 {number}단계의 파일이다"""
 
 # What JupyterLab itself stores: without it, opening marks the file as changed.
@@ -72,9 +72,8 @@ def build_contents() -> NotebookNode:
         before, _ = neighbours(step)
         title = f"[{step.title}]({step.name}.ipynb)"
         counts = Diff(before, step).counts()
-        rows.append(
-            f"| {step.number:02d} | {title} | {step.source_link} | `{counts}` |"
-        )
+        cells = [f"{step.number:02d}", title, step.source_link, f"`{counts}`"]
+        rows.append("| " + " | ".join(cells) + " |")
     last = all_steps()[-1]
     text = f"# 차례\n\n{map_image(last)}\n\n" + "\n".join(rows)
     cells = [new_markdown_cell(text)]
@@ -113,9 +112,8 @@ def map_image(step: Step) -> str:
 
 
 def reading_minutes(lesson: NotebookNode) -> int:
-    characters = sum(
-        len("".join(cell.source.split())) for cell in lesson.cells
-    )
+    prose = [c.source for c in lesson.cells if c.cell_type == "markdown"]
+    characters = sum(len("".join(text.split())) for text in prose)
     return max(1, round(characters / READING_SPEED))
 
 
@@ -138,6 +136,7 @@ def execute(notebook: NotebookNode, name: str) -> None:
         timeout=CELL_TIMEOUT,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,  # else one print may be stored as two
         extra_arguments=["--log-level=ERROR"],  # no note on TCP per notebook
         resources={"metadata": {"path": str(NOTEBOOKS)}},
     )

@@ -2,7 +2,7 @@
 
 
 class TutorialError(Exception):
-    """Something the reader can put right; a notebook shows only the sentence."""
+    """What the reader can put right; a notebook shows only the sentence."""
 
     def _render_traceback_(self) -> list[str]:  # read by IPython
         return [str(self)]

@@ -1,4 +1,4 @@
-"""What "frozen" means: `steps/SHA256SUMS`, the root file, and carrying a fix."""
+"""Frozen snapshots: `steps/SHA256SUMS`, the root file, carrying a fix."""
 
 import hashlib
 import subprocess
@@ -53,22 +53,25 @@ def committed(step: Step) -> bytes | None:
 def carry(number: int) -> list[Step]:
     """Take uncommitted edits of step `number` through all later snapshots.
 
-    Each later file is merged with what changed in the one before it.  All
-    files, the sums and the root file are written at the end, or none.
-    Returns the later steps that changed.
+    Each later file is merged with what changed in the one before it; where
+    that conflicts, an edit that the maintainer has made there stands as the
+    solution.  All files, the sums and the root file are written at the end,
+    or none.  Returns the later steps that changed.
     """
     first = find_step(number)
     steps = [step for step in all_steps() if step.number >= number]
     before, after = committed(first), first.snapshot_file.read_bytes()
     merged = {first: after}
     for step in steps[1:]:
-        current = step.snapshot_file.read_bytes()
-        if before is not None:
-            after = merge(step, current, before, after)
-        else:
+        current, original = step.snapshot_file.read_bytes(), committed(step)
+        result = merge(current, before or after, after)
+        if result.returncode == 0:
+            after = result.stdout
+        elif current != original:
             after = current
-        merged[step] = after
-        before = committed(step)
+        else:
+            raise TutorialError(conflict(step, result.stdout))
+        merged[step], before = after, original
     texts = {step: step.snapshot_file.read_bytes() for step in all_steps()}
     changed = [step for step in merged if merged[step] != texts[step]]
     texts |= merged
@@ -79,30 +82,31 @@ def carry(number: int) -> list[Step]:
     return changed
 
 
-def merge(step: Step, current: bytes, before: bytes, after: bytes) -> bytes:
-    """Three-way merge by `git merge-file`; a conflict is an error."""
+def merge(
+    current: bytes, before: bytes, after: bytes
+) -> subprocess.CompletedProcess:
+    """Three-way merge by git; the exit status counts the conflicts."""
     with tempfile.TemporaryDirectory() as folder:
-        files = []
-        for name, text in (
-            ("current", current),
-            ("before", before),
-            ("after", after),
-        ):
-            files.append(Path(folder) / name)
-            files[-1].write_bytes(text)
-        result = subprocess.run(
-            ["git", "merge-file", "-p", *map(str, files)], capture_output=True
-        )
-    if result.returncode < 0 or result.returncode > 127:
-        raise TutorialError(f"git merge-file: {result.stderr.decode()}")
-    if result.returncode:
-        lines = result.stdout.decode("utf-8").splitlines()
-        at = next(
-            i for i, line in enumerate(lines, 1) if line.startswith("<<<<<<<")
-        )
-        raise TutorialError(
-            f"{step.name}/transformer.py {at}번째 줄에서 부딪힌다. 아무 파일도 바꾸지 "
-            f"않았다. 그 파일을 손으로 고친 뒤 다시 carry 한다.\n"
-            + "\n".join(lines[at - 1 : at + 12])
-        )
-    return result.stdout
+        files = [
+            Path(folder) / name for name in ("current", "before", "after")
+        ]
+        for path, text in zip(files, (current, before, after), strict=True):
+            path.write_bytes(text)
+        command = ["git", "merge-file", "-p", *map(str, files)]
+        result = subprocess.run(command, capture_output=True)
+    if not 0 <= result.returncode <= 127:
+        raise TutorialError(result.stderr.decode("utf-8", "replace"))
+    return result
+
+
+def conflict(step: Step, merged: bytes) -> str:
+    lines = merged.decode("utf-8").splitlines()
+    starts = (i for i, line in enumerate(lines) if line.startswith("<<<<<<<"))
+    ends = (i for i, line in enumerate(lines) if line.startswith(">>>>>>>"))
+    start, end = next(starts), next(ends)
+    shown = "\n".join(lines[start : end + 1])
+    return (
+        f"{step.name}/transformer.py {start + 1}번째 줄에서 부딪힌다.\n"
+        f"{shown}\n"
+        "아무 파일도 바꾸지 않았다. 이 파일을 손으로 고친 뒤 다시 carry 한다."
+    )

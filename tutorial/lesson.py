@@ -36,7 +36,7 @@ class Lesson:
         print(checks.verdict(self._step.number, number, answer))
 
     def broken(self, old: str, new: str) -> ModuleType:
-        """This step's file with `old` replaced by `new`: a mistake to look at."""
+        """This step's file with `old` replaced by `new`: a mistake to see."""
         text = self._step.snapshot
         count = text.count(old)
         if count != 1 or "\n" in old:

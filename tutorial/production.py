@@ -1,4 +1,4 @@
-"""Executing all lessons: into `build/` for a reader, `notebooks/` for a commit."""
+"""Executing lessons: to `build/` for a reader, `notebooks/` for a commit."""
 
 import hashlib
 import json
@@ -64,7 +64,7 @@ def read_stamps() -> dict[str, str]:
 
 
 def stamp(step: Step) -> str:
-    """A sum over all that goes into a step's notebook, and over the notebook."""
+    """A sum over what goes into a step's notebook, and over the notebook."""
     code = (ROOT / "tutorial").rglob("*.py")
     data = (path for path in (ROOT / "data").rglob("*") if path.is_file())
     snapshots = [

@@ -66,7 +66,7 @@ class Step:
         match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
         if match is None:
             raise TutorialError(
-                f"{self.name}/lesson.md가 '---'로 둘러싼 머리말로 시작하지 않는다."
+                f"{self.name}/lesson.md가 --- 사이의 머리말로 시작하지 않는다."
             )
         return yaml.safe_load(match[1])
 

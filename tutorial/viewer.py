@@ -7,11 +7,12 @@ The same input always gives the same bytes.
 """
 
 import ast
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher, unified_diff
 from functools import lru_cache
 from html import escape
+from itertools import groupby
 
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Name, String
@@ -21,16 +22,20 @@ from tutorial.steps import Step, all_steps
 
 CONTEXT = 3  # unchanged lines shown around a change
 FOLD = 6  # a shorter unchanged stretch is not worth a click
+SIGN = {"+": "+", "-": "−", " ": " "}
 
 PRE = (
     "margin:0;padding:0;border:0;background:none;white-space:pre;"
     "overflow-x:auto;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"
     "'DejaVu Sans Mono',monospace"
 )
-INS = "display:block;text-decoration:none;background:rgba(46,160,67,.18)"
-DEL = "display:block;text-decoration:none;background:rgba(248,81,73,.18)"
+ROW = "display:block;text-decoration:none;background:"
+MARKUP = {
+    "+": ("ins", ROW + "rgba(46,160,67,.18)"),
+    "-": ("del", ROW + "rgba(248,81,73,.18)"),
+}
 SUMMARY = "cursor:pointer;padding:2px 0"
-FOLDED = SUMMARY + ";background:rgba(127,127,127,.12)"
+FOLDED = ";background:rgba(127,127,127,.12)"
 
 
 @dataclass(frozen=True)
@@ -42,73 +47,88 @@ class Line:
     new: int | None
 
 
+class Change:
+    """Two texts, line by line; numbers start where the texts start."""
+
+    def __init__(self, old: str, new: str, old_start=1, new_start=1):
+        self.old, self.new = old.splitlines(), new.splitlines()
+        self.old_html, self.new_html = highlighted(old), highlighted(new)
+        self.old_start, self.new_start = old_start, new_start
+        self.lines = list(self._matched())
+        self.added = sum(line.sign == "+" for line in self.lines)
+        self.removed = sum(line.sign == "-" for line in self.lines)
+
+    def _matched(self) -> Iterator[Line]:
+        matcher = SequenceMatcher(None, self.old, self.new, autojunk=False)
+        a, b = self.old_start, self.new_start
+        for tag, a0, a1, b0, b1 in matcher.get_opcodes():
+            if tag == "equal":
+                for i, j in zip(range(a0, a1), range(b0, b1), strict=True):
+                    yield Line(" ", a + i, b + j)
+            else:
+                yield from (Line("-", a + i, None) for i in range(a0, a1))
+                yield from (Line("+", None, b + j) for j in range(b0, b1))
+
+    def html(self, lines: list[Line]) -> str:
+        """Rows of `old new sign code`."""
+        rows = []
+        for line in lines:
+            if line.new is None:
+                code = self.old_html[line.old - self.old_start]
+            else:
+                code = self.new_html[line.new - self.new_start]
+            numbers = f"{line.old or '':>4} {line.new or '':>4}"
+            rows.append((line.sign, f"{numbers} {SIGN[line.sign]} {code}"))
+        return pre(rows)
+
+    def unified(self, *names: str) -> list[str]:
+        return list(
+            unified_diff(self.old, self.new, *names, n=CONTEXT, lineterm="")
+        )
+
+
 class Diff:
     """The change from one step's file to another's; displays itself."""
 
     def __init__(self, old: Step | None, new: Step):
         self.old, self.new = old, new
-        self.old_text = old.snapshot if old else ""
-        self.new_text = new.snapshot
-        self.lines = list(diff_lines(self.old_text, self.new_text))
+        self.change = Change(old.snapshot if old else "", new.snapshot)
 
-    @property
-    def added(self) -> int:
-        return sum(line.sign == "+" for line in self.lines)
-
-    @property
-    def removed(self) -> int:
-        return sum(line.sign == "-" for line in self.lines)
-
-    @property
-    def span(self) -> str:
-        old = f"{self.old.number:02d}" if self.old else "빈 파일"
-        return f"{old} → {self.new.number:02d}"
-
-    def counts(self, minus: str = "−") -> str:
+    def counts(self, minus: str = SIGN["-"]) -> str:
         """`+31 −0 · 파일 전체 181줄`; pass `-` for a console."""
-        total = len(self.new_text.splitlines())
-        change = f"+{self.added} {minus}{self.removed}"
-        return f"{change} · 파일 전체 {total}줄"
+        change = f"+{self.change.added} {minus}{self.change.removed}"
+        return f"{change} · 파일 전체 {len(self.change.new)}줄"
 
-    def __str__(self) -> str:
-        unified = difflib.unified_diff(
-            self.old_text.splitlines(),
-            self.new_text.splitlines(),
-            f"{self.old.name}/transformer.py" if self.old else "(empty)",
-            f"{self.new.name}/transformer.py",
-            n=CONTEXT,
-            lineterm="",
-        )
-        return "\n".join([self.counts("-"), *unified])
-
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        names = [
+            f"{step.name}/transformer.py" if step else "(빈 파일)"
+            for step in (self.old, self.new)
+        ]
+        return "\n".join([self.counts("-"), *self.change.unified(*names)])
 
     def _repr_html_(self) -> str:
         link = f"../steps/{self.new.name}/transformer.py"
+        old = f"{self.old.number:02d}" if self.old else "빈 파일"
+        change = f"<b>바뀐 곳</b> ({old} → {self.new.number:02d})"
+        whole = "<b>파일 전체</b> (줄마다 생겨난 단계)"
         return (
             f"<p><code>{self.counts()}</code> · "
             f'<a href="{link}">transformer.py 열기</a></p>\n'
-            f'<details open><summary style="{SUMMARY}">'
-            f"<b>바뀐 곳</b> ({self.span})</summary>\n"
-            f"{self._change_html()}</details>\n"
-            f'<details><summary style="{SUMMARY}">'
-            f"<b>파일 전체</b> (줄마다 생겨난 단계)</summary>\n"
-            f"{whole_file_html(self.new)}</details>"
+            + fold(change, self._change_html(), opened=True)
+            + fold(whole, whole_file_html(self.new))
         )
 
     def _change_html(self) -> str:
         parts = []
-        for lines, folded in stretches(self.lines):
-            rows = pre(diff_rows(lines, self.old_text, self.new_text))
+        for lines, folded in stretches(self.change.lines):
+            html = self.change.html(lines)
             if folded:
                 inside = names_inside(
-                    self.new_text, lines[0].new, lines[-1].new
+                    self.new.snapshot, lines[0].new, lines[-1].new
                 )
-                rows = (
-                    f'<details><summary style="{FOLDED}">⋯ '
-                    f"{escape(inside)} {len(lines)}줄</summary>{rows}</details>\n"
-                )
-            parts.append(rows)
+                title = f"⋯ {inside} {len(lines)}줄"
+                html = fold(title, html, style=SUMMARY + FOLDED)
+            parts.append(html)
         return "".join(parts)
 
 
@@ -117,15 +137,14 @@ class History:
 
     def __init__(self, name: str, last: Step):
         self.name = name
-        self.changes: list[tuple[Step, str, str, int, int]] = []
-        before, old_start = "", 1
-        for step in all_steps():
-            if step.number > last.number:
-                break
-            text, start = definition(step.snapshot, name)
-            if text != before:
-                self.changes.append((step, before, text, old_start, start))
-            before, old_start = text, start
+        self.changes: list[tuple[Step, Change]] = []
+        old, old_start = "", 1
+        for step in steps_up_to(last):
+            new, new_start = definition(step.snapshot, name)
+            if new != old:
+                change = Change(old, new, old_start, new_start)
+                self.changes.append((step, change))
+            old, old_start = new, new_start
         if not self.changes:
             names = ", ".join(top_level(last.snapshot))
             raise TutorialError(
@@ -133,141 +152,76 @@ class History:
                 f"있는 이름: {names}"
             )
 
-    def _titles(self) -> Iterator[tuple[str, list[Line], str, str]]:
-        for step, old, new, old_start, new_start in self.changes:
-            lines = list(diff_lines(old, new, old_start, new_start))
-            added = sum(line.sign == "+" for line in lines)
-            removed = sum(line.sign == "-" for line in lines)
-            title = f"{step.number:02d} {step.title}"
-            yield f"{title}: +{added} −{removed}", lines, old, new
-
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         parts = [self.name]
-        for step, old, new, _, _ in self.changes:
-            unified = difflib.unified_diff(
-                old.splitlines(), new.splitlines(), n=CONTEXT, lineterm=""
-            )
-            parts += [f"{step.number:02d} {step.title}", *list(unified)[2:]]
+        for step, change in self.changes:
+            parts += [f"{step.number:02d} {step.title}", *change.unified()[2:]]
         return "\n".join(parts)
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         parts = [f"<p><code>{escape(self.name)}</code>의 역사</p>\n"]
-        for title, lines, old, new in self._titles():
-            starts = (
-                next((n.old for n in lines if n.old), 1),
-                next((n.new for n in lines if n.new), 1),
-            )
-            rows = pre(diff_rows(lines, old, new, *starts))
-            parts.append(
-                f'<details open><summary style="{SUMMARY}">'
-                f"{escape(title)}</summary>\n{rows}</details>\n"
-            )
+        for step, change in self.changes:
+            counts = f"+{change.added} {SIGN['-']}{change.removed}"
+            title = f"{step.number:02d} {escape(step.title)}: {counts}"
+            parts.append(fold(title, change.html(change.lines), opened=True))
         return "".join(parts)
-
-
-def diff_lines(
-    old: str, new: str, old_start: int = 1, new_start: int = 1
-) -> Iterator[Line]:
-    """The lines of both texts in reading order, as difflib matches them."""
-    a, b = old.splitlines(), new.splitlines()
-    matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
-    for tag, a0, a1, b0, b1 in matcher.get_opcodes():
-        if tag == "equal":
-            for i, j in zip(range(a0, a1), range(b0, b1), strict=True):
-                yield Line(" ", old_start + i, new_start + j)
-        else:
-            for i in range(a0, a1):
-                yield Line("-", old_start + i, None)
-            for j in range(b0, b1):
-                yield Line("+", None, new_start + j)
 
 
 def stretches(lines: list[Line]) -> Iterator[tuple[list[Line], bool]]:
     """Cut a diff into shown and folded stretches; True means folded."""
     changed = [i for i, line in enumerate(lines) if line.sign != " "]
     near = {j for i in changed for j in range(i - CONTEXT, i + CONTEXT + 1)}
-    start = 0
-    for i in range(1, len(lines) + 1):
-        if i < len(lines) and (i in near) == (start in near):
-            continue
-        stretch = lines[start:i]
-        if start in near or len(stretch) < FOLD:
-            yield stretch, False
+    for shown, group in groupby(
+        enumerate(lines), lambda item: item[0] in near
+    ):
+        stretch = [line for _, line in group]
+        yield stretch, not shown and len(stretch) >= FOLD
+
+
+def pre(rows: list[tuple[str, str]]) -> str:
+    """Signed rows as a `<pre>`; a run of one sign shares one tag."""
+    parts = []
+    for sign, group in groupby(rows, lambda row: row[0]):
+        text = "".join(row.rstrip() + "\n" for _, row in group)
+        if sign == " ":
+            parts.append(text)
         else:
-            yield stretch, True
-        start = i
+            tag, style = MARKUP[sign]
+            parts.append(f'<{tag} style="{style}">{text}</{tag}>')
+    return f'<pre style="{PRE}">{"".join(parts)}</pre>\n'
 
 
-def diff_rows(
-    lines: list[Line],
-    old_text: str,
-    new_text: str,
-    old_start: int = 1,
-    new_start: int = 1,
-) -> str:
-    """Rows of `old new sign code`; runs of one sign share one tag."""
-    old_code, new_code = highlighted(old_text), highlighted(new_text)
-    rows, run, sign = [], [], " "
-    for line in lines:
-        if line.sign != sign:
-            rows.append(wrap(sign, run))
-            run, sign = [], line.sign
-        if line.new is None:
-            code = old_code[line.old - old_start]
-        else:
-            code = new_code[line.new - new_start]
-        shown = "−" if line.sign == "-" else line.sign
-        old = "" if line.old is None else line.old
-        new = "" if line.new is None else line.new
-        run.append(f"{old:>4} {new:>4} {shown} {code}".rstrip() + "\n")
-    rows.append(wrap(sign, run))
-    return "".join(rows)
-
-
-def wrap(sign: str, rows: list[str]) -> str:
-    text = "".join(rows)
-    if not text or sign == " ":
-        return text
-    tag, style = ("ins", INS) if sign == "+" else ("del", DEL)
-    return f'<{tag} style="{style}">{text}</{tag}>'
-
-
-def pre(rows: str) -> str:
-    return f'<pre style="{PRE}">{rows}</pre>\n'
+def fold(title: str, inside: str, opened=False, style=SUMMARY) -> str:
+    details = "<details open>" if opened else "<details>"
+    summary = f'<summary style="{style}">{title}</summary>'
+    return f"{details}{summary}\n{inside}</details>\n"
 
 
 def whole_file_html(step: Step) -> str:
-    """Every line with its number and, before it, the step it was born in."""
-    rows, run, is_new = [], [], False
-    code = highlighted(step.snapshot)
-    for number, (born, text) in enumerate(
-        zip(births(step), code, strict=True), 1
-    ):
-        if (born == step.number) != is_new:
-            rows.append(wrap("+" if is_new else " ", run))
-            run, is_new = [], not is_new
-        sign = "+" if is_new else " "
-        run.append(f"{born:02d} {number:>4} {sign} {text}".rstrip() + "\n")
-    rows.append(wrap("+" if is_new else " ", run))
-    return pre("".join(rows))
+    """Rows of `born line sign code`; this step's own lines are marked."""
+    rows = []
+    code = zip(births(step), highlighted(step.snapshot), strict=True)
+    for number, (born, text) in enumerate(code, 1):
+        sign = "+" if born == step.number else " "
+        rows.append((sign, f"{born:02d} {number:>4} {sign} {text}"))
+    return pre(rows)
 
 
 def births(step: Step) -> list[int]:
     """For each line of a snapshot, the step that wrote it as it now reads."""
     text, born = "", []
-    for earlier in all_steps():
-        if earlier.number > step.number:
-            break
-        lines = diff_lines(text, earlier.snapshot)
+    for earlier in steps_up_to(step):
         born = [
             earlier.number if line.sign == "+" else born[line.old - 1]
-            for line in lines
+            for line in Change(text, earlier.snapshot).lines
             if line.new is not None
         ]
         text = earlier.snapshot
     return born
+
+
+def steps_up_to(step: Step) -> list[Step]:
+    return [other for other in all_steps() if other.number <= step.number]
 
 
 @lru_cache(maxsize=64)

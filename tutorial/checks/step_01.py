@@ -20,7 +20,7 @@ def check_1(my_attention):
     expected = F.scaled_dot_product_attention(query, key, value)
     expect(
         torch.allclose(output, expected, atol=1e-5),
-        "값이 다르다. softmax는 key 쪽(dim=-1)으로 하고, 합이 1인지 찍어 본다.",
+        "값이 다르다. softmax는 key 쪽(dim=-1)으로 한다. 합을 찍어 본다.",
     )
     return "PyTorch의 결과와 같다."
 
@@ -35,6 +35,7 @@ def check_2(query):
     output = F.scaled_dot_product_attention(query[None], key, value).item()
     expect(
         abs(output - 17.5) < 0.01,
-        f"이 query의 출력은 {output:.2f}이다. 17.5는 10과 20을 1 : 3으로 섞은 값이다.",
+        f"이 query의 출력은 {output:.2f}이다. "
+        "17.5는 10과 20을 1 : 3으로 섞은 값이다.",
     )
     return "가중치가 1 : 3이 되었다."

@@ -1,0 +1,33 @@
+# Every command sets up .venv first; only the first time needs the network.
+# Another Python: make run PYTHON=python3.12
+
+PYTHON = python3
+IN_VENV = .venv/bin/python
+
+.PHONY: help run test lab notebooks
+
+help:
+	@echo "make run        execute all lessons into build/"
+	@echo "make test       check that everything still comes out the same"
+	@echo "make lab        read and play in JupyterLab, on a copy of your own"
+	@echo "make notebooks  rebuild the committed notebooks (for maintainers)"
+
+run: .venv/requirements.txt
+	@$(IN_VENV) -m tutorial run
+
+test: .venv/requirements.txt
+	@$(IN_VENV) -m pytest
+
+lab: .venv/requirements.txt
+	@$(IN_VENV) -m tutorial lab
+
+notebooks: .venv/requirements.txt
+	@$(IN_VENV) -m tutorial notebooks
+
+# The copy inside .venv says which requirements are installed there.
+.venv/requirements.txt: requirements.txt
+	@$(PYTHON) -c "import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else 'Python %d.%d does not fit: Python 3.11, 3.12 or 3.13 is needed. Name one: make run PYTHON=python3.11' % v)"
+	@echo "Setting up .venv (the first time takes some minutes) ..."
+	@$(PYTHON) -m venv .venv
+	@$(IN_VENV) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@cp requirements.txt .venv/requirements.txt

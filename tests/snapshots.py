@@ -1,0 +1,32 @@
+"""The snapshots as modules, for tests that hold at every step."""
+
+from functools import lru_cache
+
+import pytest
+
+from tutorial.lesson import module_from
+from tutorial.steps import Step, all_steps, find_step
+
+
+@lru_cache
+def load(number: int):
+    step = find_step(number)
+    return module_from(step.snapshot, str(step.snapshot_file))
+
+
+def since(first: int):
+    """Run a test on each snapshot from step `first` on, as `transformer`."""
+    steps = [step for step in all_steps() if step.number >= first]
+    return pytest.mark.parametrize(
+        "transformer",
+        [pytest.param(load(s.number), id=s.name) for s in steps],
+    )
+
+
+def each_step(function):
+    return pytest.mark.parametrize(
+        "step", [pytest.param(s, id=s.name) for s in all_steps()]
+    )(function)
+
+
+__all__ = ["Step", "each_step", "load", "since"]
