@@ -25,7 +25,7 @@ def test_a_damaged_step_is_caught_by_a_printed_result(step, which, tmp_path):
     damaged = tmp_path / step.name / "transformer.py"
     text = step.snapshot.replace(old, new)
     damaged.write_text(text, encoding="utf-8", newline="\n")
-    green, output = check([step], **{EXECUTED_STEPS: str(tmp_path)})
+    green, output = check(step, **{EXECUTED_STEPS: str(tmp_path)})
     assert not green
     assert "mismatch 'stdout'" in output
     assert "mismatch 'text/html'" not in output

@@ -16,5 +16,5 @@ OTHER_MACHINE = {
 
 @each_step
 def test_another_machine_prints_the_same(step):
-    green, output = check([step], **OTHER_MACHINE)
+    green, output = check(step, **OTHER_MACHINE)
     assert green, output
