@@ -3,6 +3,7 @@
 
 PYTHON = python3
 IN_VENV = .venv/bin/python
+CHECK_PYTHON = $(PYTHON) -c "import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else 'Python %d.%d does not fit: Python 3.11, 3.12 or 3.13 is needed. Name one: make run PYTHON=python3.11' % v)"
 
 .PHONY: help run test lab notebooks
 
@@ -24,10 +25,14 @@ lab: .venv/requirements.txt
 notebooks: .venv/requirements.txt
 	@$(IN_VENV) -m tutorial notebooks
 
-# The copy inside .venv says which requirements are installed there.
+# The copy inside .venv says which requirements are installed there.  Without
+# a Python that runs, or with another copy, .venv is set up again.
+ifneq ($(shell $(IN_VENV) -c "" 2>&1; cmp requirements.txt .venv/requirements.txt 2>&1),)
+.PHONY: .venv/requirements.txt
+endif
+
 .venv/requirements.txt: requirements.txt
-	@$(PYTHON) -c "import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else 'Python %d.%d does not fit: Python 3.11, 3.12 or 3.13 is needed. Name one: make run PYTHON=python3.11' % v)"
-	@echo "Setting up .venv (the first time takes some minutes) ..."
-	@$(PYTHON) -m venv .venv
+	@$(IN_VENV) -c "" 2>/dev/null || { $(CHECK_PYTHON) && $(PYTHON) -m venv --clear .venv; }
+	@echo "Installing requirements.txt into .venv (the first time takes some minutes) ..."
 	@$(IN_VENV) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@cp requirements.txt .venv/requirements.txt

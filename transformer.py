@@ -3,6 +3,9 @@ Numbers like (3.2.1) are its sections.  A mask is True where one may look."""
 
 import copy
 import math
+import time
+from dataclasses import dataclass
+from itertools import islice
 
 import torch
 from torch import nn
@@ -282,3 +285,177 @@ def tie_embeddings(model):
         )
     target.weight = model.generator.proj.weight = source.weight
     return model
+
+
+@torch.no_grad()
+def greedy_decode(model, src, src_mask, max_len, start_symbol):
+    """Begin with start_symbol and add the likeliest token, time and again.
+    src: ids (batch, s) -> ids (batch, max_len), the start included."""
+    if max_len < 1:
+        raise ValueError(f"max_len is {max_len}: the start alone takes 1")
+    memory = model.encode(src, src_mask)
+    ys = src.new_full((src.size(0), 1), start_symbol)
+    while ys.size(1) < max_len:
+        tgt_mask = subsequent_mask(ys.size(1)).to(src.device)
+        out = model.decode(memory, src_mask, ys, tgt_mask)
+        log_p = model.generator(out[:, -1])  # (batch, vocab)
+        ys = torch.cat([ys, log_p.argmax(-1, keepdim=True)], dim=1)
+    return ys
+
+
+class Batch:
+    """What goes in, what must come out, and who may see what.
+    src: ids (batch, s), tgt: ids (batch, t) from start to end, padded."""
+
+    def __init__(self, src, tgt=None, pad=2):
+        self.src = src
+        self.src_mask = (src != pad).unsqueeze(-2)  # (batch, 1, s)
+        if tgt is not None:
+            if tgt.size(0) != src.size(0) or tgt.size(1) < 2:
+                raise ValueError(
+                    f"tgt {tgt.shape} must have as many rows as src "
+                    f"{src.shape} and at least 2 tokens a row"
+                )
+            self.tgt = tgt[:, :-1]
+            self.tgt_y = tgt[:, 1:]  # one ahead: position i must say i + 1
+            self.tgt_mask = self.make_std_mask(self.tgt, pad)
+            self.ntokens = (self.tgt_y != pad).sum()
+
+    @staticmethod
+    def make_std_mask(tgt, pad):
+        "Hide padding and future.  ids (batch, t) -> mask (batch, t, t)"
+        visible = (tgt != pad).unsqueeze(-2)
+        return visible & subsequent_mask(tgt.size(-1)).to(tgt.device)
+
+
+@dataclass
+class TrainState:
+    "What training has done so far."
+
+    step: int = 0  # batches
+    accum_step: int = 0  # updates of the weights
+    samples: int = 0  # sentences
+    tokens: int = 0  # target tokens, without padding
+
+
+def run_epoch(
+    data_iter,
+    model,
+    loss_compute,
+    optimizer,
+    scheduler,
+    mode="train",
+    accum_iter=1,
+    train_state=None,
+):
+    """Go through the batches once; return the loss per token and the state.
+    mode: "train", "train+log" or "eval"; accum_iter batches make an update."""
+    if mode not in ("train", "train+log", "eval"):
+        raise ValueError(f"mode is {mode!r}, not train, train+log or eval")
+    if accum_iter < 1:
+        raise ValueError(f"accum_iter is {accum_iter}: it must be at least 1")
+    training = mode != "eval"
+    state = TrainState() if train_state is None else train_state
+    total_loss, total_tokens, start = 0.0, 0, time.perf_counter()
+    batches = iter(data_iter)
+    while group := list(islice(batches, accum_iter)):
+        # All tokens of an update count alike, however they are batched.
+        ntokens = sum(batch.ntokens for batch in group)
+        if ntokens == 0:
+            raise ValueError("tgt_y is all padding: nothing to learn from")
+        if training:
+            optimizer.zero_grad(set_to_none=True)
+        for batch in group:
+            with torch.set_grad_enabled(training):
+                out = model(
+                    batch.src, batch.tgt, batch.src_mask, batch.tgt_mask
+                )
+                loss, loss_node = loss_compute(out, batch.tgt_y, ntokens)
+            total_loss += float(loss)
+            total_tokens += int(batch.ntokens)
+            if training:
+                loss_node.backward()
+                state.step += 1
+                state.samples += batch.src.size(0)
+                state.tokens += int(batch.ntokens)
+        if training:
+            optimizer.step()
+            scheduler.step()
+            state.accum_step += 1
+        if mode == "train+log":
+            pace = total_tokens / (time.perf_counter() - start)
+            print(
+                f"\r{state.accum_step} updates, "
+                f"loss {total_loss / total_tokens:.3f}, {pace:,.0f} tokens/s",
+                end="",
+                flush=True,
+            )
+    if mode == "train+log":
+        done = f"{state.accum_step} updates, {state.tokens:,} tokens"
+        print("\r" + done.ljust(60))
+    if total_tokens == 0:
+        raise ValueError("data_iter has no batch")
+    return total_loss / total_tokens, state
+
+
+def rate(step, model_size, factor, warmup):
+    """The learning rate: warmup steps up, then down as 1 / sqrt(step) (5.3).
+    Step 0, where LambdaLR begins, counts as step 1."""
+    if warmup < 1:
+        raise ValueError(f"warmup is {warmup}: it must be at least 1 step")
+    step = max(step, 1)
+    return factor * model_size**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+class LabelSmoothing(nn.Module):
+    """KL divergence from a target that leaves some doubt (5.4), summed.
+    x: log-probabilities (n, size), target: ids (n); padding counts 0."""
+
+    def __init__(self, size, padding_idx, smoothing=0.0):
+        super().__init__()
+        if size < 3:
+            raise ValueError(f"size is {size}: 3 are needed to share doubt")
+        if not 0 <= smoothing < 1:
+            raise ValueError(f"smoothing is {smoothing}: it must be in [0, 1)")
+        self.size = size
+        self.padding_idx = padding_idx
+        self.confidence = 1.0 - smoothing
+        self.smoothing = smoothing
+        self.true_dist = None  # the last target, to look at: (n, size)
+
+    def forward(self, x, target):
+        if x.size(1) != self.size:
+            raise ValueError(f"x is {x.shape}, not (n, size {self.size})")
+        # All but the right token and padding share the smoothing.
+        dist = torch.full_like(x, self.smoothing / (self.size - 2))
+        dist.scatter_(1, target.unsqueeze(1), self.confidence)
+        dist[:, self.padding_idx] = 0
+        dist[target == self.padding_idx] = 0
+        self.true_dist = dist
+        # 0 times log 0 is 0 here, not NaN.
+        x = x.masked_fill(dist == 0, 0)
+        return nn.functional.kl_div(x, dist, reduction="sum")
+
+
+def data_gen(V, batch_size, nbatches):
+    """Batches of a task to learn: copy 9 random tokens of 2 to V - 1.
+    0 is padding; each sequence begins with 1, the start token."""
+    if V < 3:
+        raise ValueError(f"V is {V}: padding and start leave no token")
+    for _ in range(nbatches):
+        data = torch.randint(2, V, (batch_size, 10))
+        data[:, 0] = 1
+        yield Batch(data, data, pad=0)
+
+
+class SimpleLossCompute:
+    "From the model's output to the loss: its sum, and per norm to descend."
+
+    def __init__(self, generator, criterion):
+        self.generator = generator
+        self.criterion = criterion
+
+    def __call__(self, x, y, norm):
+        log_p = self.generator(x)  # (batch, t, vocab)
+        loss = self.criterion(log_p.flatten(0, 1), y.flatten())
+        return loss.detach(), loss / norm

@@ -1,7 +1,9 @@
 """`python -m tutorial`, as a reader and as a maintainer use it."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +13,6 @@ from tutorial.steps import ROOT, all_steps, find_step
 
 
 def tutorial(*arguments, **environment):
-    import os
-
     return subprocess.run(
         [sys.executable, "-m", "tutorial", *arguments],
         cwd=ROOT,
@@ -70,7 +70,8 @@ def test_only_what_changed_is_outdated(monkeypatch, tmp_path):
     monkeypatch.setattr(production, "STAMPS", tmp_path / "inputs.json")
     steps = all_steps()
     assert production.outdated() == steps
-    production.remember(steps)
+    for step in steps:
+        production.remember(step)
     assert production.outdated() == []
     original = type(steps[0]).demo_file
 
@@ -84,14 +85,47 @@ def test_only_what_changed_is_outdated(monkeypatch, tmp_path):
 
 def test_a_changed_snapshot_outdates_all_later_steps(monkeypatch, tmp_path):
     monkeypatch.setattr(production, "STAMPS", tmp_path / "inputs.json")
-    production.remember(all_steps())
+    for step in all_steps():
+        production.remember(step)
     original = type(all_steps()[0]).snapshot_file
 
     def other(step):
         return ROOT / "LICENSE" if step.number == 6 else original.fget(step)
 
     monkeypatch.setattr(type(all_steps()[0]), "snapshot_file", property(other))
-    assert [s.number for s in production.outdated()] == [6, 7, 8, 9]
+    later = [s.number for s in all_steps() if s.number >= 6]
+    assert [s.number for s in production.outdated()] == later
+
+
+@pytest.mark.parametrize(
+    "shared", ["requirements.txt", "tutorial/viewer.py"], ids=str
+)
+def test_a_shared_input_outdates_every_step(monkeypatch, tmp_path, shared):
+    monkeypatch.setattr(production, "STAMPS", tmp_path / "inputs.json")
+    for step in all_steps():
+        production.remember(step)
+    read, changed = Path.read_bytes, ROOT / shared
+
+    def other(path):
+        return b"other" if path == changed else read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", other)
+    assert production.outdated() == all_steps()
+
+
+def test_an_interrupted_rebuild_remembers_what_is_done(monkeypatch, tmp_path):
+    monkeypatch.setattr(production, "STAMPS", tmp_path / "inputs.json")
+    names = []
+
+    def execute(notebook, name):
+        names.append(name)
+        if len(names) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(builder, "execute", execute)
+    with pytest.raises(KeyboardInterrupt):
+        production.run(tmp_path, all_steps(), done=production.remember)
+    assert list(production.read_stamps()) == names[:2]
 
 
 def test_the_lab_copy_is_made_once(monkeypatch, tmp_path):

@@ -1,10 +1,15 @@
 """Steps, activation and what a notebook can ask of `step`."""
 
+import inspect
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import torch
 
+from tests.notebooks import cell_of_demo, printed
 from tests.snapshots import each_step
 from tutorial import lesson, steps
 from tutorial.errors import TutorialError
@@ -64,10 +69,56 @@ def test_broken_replaces_one_piece_of_the_step():
     assert module.attention is not sys.modules["transformer"].attention
 
 
-@pytest.mark.parametrize("piece", ["no such code", "query", "\n\n"])
+@pytest.mark.parametrize(
+    "piece", ["no such code", "query", "3.2.1).\n    Shapes"]
+)
 def test_broken_wants_a_piece_that_occurs_once(piece):
     with pytest.raises(TutorialError, match="꼭 한 번"):
         lesson(1).broken(piece, "")
+
+
+def test_a_check_looks_at_its_own_step(capsys):
+    """Also when another lesson was opened since."""
+    step = lesson(3)
+    lesson(1)
+    step.check(1, lambda x, h: x.unflatten(-1, (h, -1)).transpose(1, 2))
+    assert "맞다" in capsys.readouterr().out
+    assert not hasattr(sys.modules["transformer"], "clones")
+
+
+def test_a_check_leaves_torch_as_it_was(capsys):
+    def disturb(query, key, value):
+        torch.manual_seed(3)
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+
+    state = torch.get_rng_state()
+    lesson(1).check(1, disturb)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.is_grad_enabled()
+
+
+def test_a_long_error_of_an_answer_is_cut(capsys):
+    def fail(query, key, value):
+        raise RuntimeError("x" * 5000)
+
+    lesson(1).check(1, fail)
+    assert "RuntimeError" in (said := capsys.readouterr().out)
+    assert len(said) < 300
+
+
+def test_a_new_process_imports_the_same_step():
+    lesson(7)
+    first = Path(sys.path[0])
+    lesson(2)
+    assert Path(sys.path[0]) == find_step(2).folder
+    assert str(first) not in sys.path
+
+
+def test_the_code_of_a_broken_step_can_be_shown():
+    broken = lesson(1).broken("softmax(dim=-1)", "softmax(dim=-2)")
+    assert "softmax(dim=-2)" in inspect.getsource(broken.attention)
 
 
 @each_step
@@ -83,8 +134,6 @@ def test_the_demo_runs_alone_and_prints_what_the_notebook_shows(
 ):
     """In a clean process with nothing but the two files beside it, warnings
     being errors, on a Korean Windows console."""
-    from tests.notebooks import cell_of_demo, printed
-
     for path in (step.snapshot_file, step.demo_file):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     result = subprocess.run(
@@ -94,13 +143,13 @@ def test_the_demo_runs_alone_and_prints_what_the_notebook_shows(
         capture_output=True,
     )
     assert result.stderr.decode("cp949", "replace") == ""
-    shown = printed(cell_of_demo(step))
-    assert result.stdout.decode("cp949").replace("\r\n", "\n") == shown
+    output = result.stdout.decode("cp949").replace("\r\n", "\n")
+    # A line of progress is rewritten; what stays is behind the last return.
+    lines = [line.split("\r")[-1] for line in output.split("\n")]
+    assert lines == printed(cell_of_demo(step)).split("\n")
 
 
 def clean_environment():
-    import os
-
     return {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
 
 

@@ -7,6 +7,8 @@ from tutorial.errors import TutorialError
 
 for package in ("torch", "matplotlib", "pygments", "yaml"):
     if find_spec(package) is None:
+        if "IPython" not in sys.modules:
+            sys.tracebacklimit = 0  # the sentence alone, as in a notebook
         raise TutorialError(
             f"이 Python({sys.executable})에는 {package}가 없다: "
             "make lab으로 열거나, 커널을 이 저장소의 .venv로 바꾼다."

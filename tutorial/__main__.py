@@ -17,6 +17,12 @@ def main(arguments: list[str] | None = None) -> int:
     except TutorialError as error:
         print(error, file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"읽거나 쓸 수 없다: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("멈췄다. 끝난 과는 남아 있다.", file=sys.stderr)
+        return 130
 
 
 def parser() -> argparse.ArgumentParser:
@@ -44,6 +50,13 @@ def parser() -> argparse.ArgumentParser:
         "carry", carry, "carry an edit of one snapshot through all later ones"
     )
     sub.add_argument("step", type=int)
+    sub.add_argument(
+        "--solved",
+        type=int,
+        nargs="+",
+        default=[],
+        help="steps in which you have solved a conflict by hand",
+    )
     add("frozen", frozen, "compare the snapshots with SHA256SUMS")
     return top
 
@@ -65,8 +78,9 @@ def notebooks(options: argparse.Namespace) -> int:
         steps = [find_step(number) for number in options.steps]
     else:
         steps = all_steps() if options.all else production.outdated()
-    seconds = production.run(builder.NOTEBOOKS, steps)
-    production.remember(steps)
+    seconds = production.run(
+        builder.NOTEBOOKS, steps, done=production.remember
+    )
     print_slowest(seconds)
     print(f"다시 만든 노트북: {len(steps)}개")
     return 0
@@ -86,10 +100,16 @@ def lab(options: argparse.Namespace) -> int:
             f"lab/에 있던 노트북 {len(kept)}개는 그대로 두었다. "
             "처음 것으로 되돌리려면 그 파일을 지우고 make lab을 다시 한다."
         )
-    page = production.LAB / f"{builder.CONTENTS}.ipynb"
-    return subprocess.call(
-        [sys.executable, "-m", "jupyterlab", str(page)], cwd=ROOT
-    )
+    command = [sys.executable, "-m", "jupyterlab"]
+    # Links lead out of lab/, to the snapshots.
+    command += [f"--ServerApp.root_dir={ROOT}"]
+    command += [str(production.LAB / f"{builder.CONTENTS}.ipynb")]
+    server = subprocess.Popen(command, cwd=ROOT)
+    while True:
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            pass  # JupyterLab asks by itself whether to stop
 
 
 def diff(options: argparse.Namespace) -> int:
@@ -102,7 +122,7 @@ def diff(options: argparse.Namespace) -> int:
 def carry(options: argparse.Namespace) -> int:
     from tutorial.frozen import carry
 
-    changed = carry(options.step)
+    changed = carry(options.step, options.solved)
     names = ", ".join(step.name for step in changed) or "없음"
     print(f"고친 뒤 단계: {names}. 이제 make notebooks와 make test를 한다.")
     return 0

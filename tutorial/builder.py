@@ -11,7 +11,11 @@ from pathlib import Path
 import jupytext
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import (
+    CellExecutionError,
+    CellTimeoutError,
+    DeadKernelError,
+)
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -142,22 +146,23 @@ def execute(notebook: NotebookNode, name: str) -> None:
     )
     try:
         client.execute()
-    except CellExecutionError as error:
-        code = [c for c in notebook.cells if c.cell_type == "code"]
-        failed = next(
-            i
-            for i, cell in enumerate(code, 1)
-            if any(o.output_type == "error" for o in cell.outputs)
-        )
-        raise TutorialError(
-            f"{name}.ipynb, 코드 셀 {failed}: {error.ename}: {error.evalue}"
-        ) from None
-    for number, cell in enumerate(notebook.cells, 1):
-        for output in cell.get("outputs", []):
+    except CellExecutionError:
+        pass  # the cell holds its error, which is named below
+    except (CellTimeoutError, DeadKernelError) as error:
+        raise TutorialError(f"{name}.ipynb: {error}") from None
+    except (AssertionError, AttributeError):
+        if client.km is None:  # its kernel is gone: nbclient took a Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, 1):
+        for output in cell.outputs:
+            where = f"{name}.ipynb, 코드 셀 {number}"
+            if output.output_type == "error":
+                what = f"{output.ename}: {output.evalue}"
+                raise TutorialError(f"{where}: {what}")
             if output.get("name") == "stderr":
-                raise TutorialError(
-                    f"{name}.ipynb, 셀 {number}: 경고가 찍혔다: {output.text}"
-                )
+                raise TutorialError(f"{where}: 경고가 찍혔다: {output.text}")
     notebook.metadata["language_info"] = METADATA["language_info"]
 
 

@@ -15,14 +15,14 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             new.write_bytes(contents[path])
         for path, new in staged.items():
-            os.replace(new, path)
             replaced.append(path)
+            os.replace(new, path)
     except BaseException:
         for path in replaced:
             if path in kept:
                 path.write_bytes(kept[path])
             else:
-                path.unlink()
+                path.unlink(missing_ok=True)
         raise
     finally:
         for new in staged.values():

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tqdm import tqdm
@@ -17,7 +18,11 @@ LAB = ROOT / "lab"
 STAMPS = BUILD / "inputs.json"
 
 
-def run(target: Path, steps: list[Step]) -> dict[str, float]:
+def run(
+    target: Path,
+    steps: list[Step],
+    done: Callable[[Step], None] = lambda step: None,
+) -> dict[str, float]:
     """Execute the steps' notebooks into `target`; seconds for each."""
     write_contents(target)
     seconds = {}
@@ -27,15 +32,15 @@ def run(target: Path, steps: list[Step]) -> dict[str, float]:
         start = time.perf_counter()
         notebook = builder.build(step)
         builder.execute(notebook, step.name)
+        picture = f"maps/{step.number:02d}.png"
         write_all(
             {
                 target / f"{step.name}.ipynb": builder.serialised(notebook),
-                target
-                / "maps"
-                / f"{step.number:02d}.png": transformer_map.draw(step.number),
+                target / picture: transformer_map.draw(step.number),
             }
         )
         seconds[step.name] = time.perf_counter() - start
+        done(step)
     return seconds
 
 
@@ -52,8 +57,8 @@ def outdated() -> list[Step]:
     ]
 
 
-def remember(steps: list[Step]) -> None:
-    stamps = read_stamps() | {step.name: stamp(step) for step in steps}
+def remember(step: Step) -> None:
+    stamps = read_stamps() | {step.name: stamp(step)}
     write_all({STAMPS: json.dumps(stamps, indent=1).encode("utf-8")})
 
 
@@ -65,8 +70,12 @@ def read_stamps() -> dict[str, str]:
 
 def stamp(step: Step) -> str:
     """A sum over what goes into a step's notebook, and over the notebook."""
-    code = (ROOT / "tutorial").rglob("*.py")
-    data = (path for path in (ROOT / "data").rglob("*") if path.is_file())
+    shared = [
+        path
+        for folder in ("tutorial", "data", "models")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
     snapshots = [
         s.snapshot_file for s in all_steps() if s.number <= step.number
     ]
@@ -74,12 +83,13 @@ def stamp(step: Step) -> str:
         step.lesson_file,
         step.demo_file,
         *snapshots,
-        *sorted(code),
-        *sorted(data),
+        *shared,
         ROOT / "requirements.txt",
         builder.notebook_file(step),
     ]
-    digest = hashlib.sha256(builder.navigation(step).encode("utf-8"))
+    # Navigation and history name other steps by their titles.
+    titles = "\n".join(other.title for other in all_steps())
+    digest = hashlib.sha256(titles.encode("utf-8"))
     for path in inputs:
         digest.update(path.read_bytes() if path.exists() else b"")
         digest.update(b"\0")

@@ -4,8 +4,13 @@ A check takes the reader's answer, calls `expect` for each thing that must
 hold, and returns the sentence that praises it.
 """
 
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
+
+import torch
 
 from tutorial.errors import TutorialError
 
@@ -33,9 +38,23 @@ def verdict(step: int, number: int, answer: Any) -> str:
     if check is None:
         raise TutorialError(f"{step}단계에 문제 {number}번은 없다.")
     try:
-        return f"문제 {number}: 맞다. {check(filled(answer))}"
+        with undisturbed():
+            return f"문제 {number}: 맞다. {check(filled(answer))}"
     except NotYet as hint:
         return f"문제 {number}: 아직이다. {hint}"
-    except Exception as error:
-        kind = type(error).__name__
-        return f"문제 {number}: 아직이다. 실행하다가 {kind}가 났다: {error}"
+    except (Exception, SystemExit) as error:
+        last = traceback.format_exception_only(error)[-1].strip()
+        return f"문제 {number}: 아직이다. 실행하다가 오류가 났다: {last[:200]}"
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Leave random numbers and torch's settings as they were."""
+    dtype, gradients = torch.get_default_dtype(), torch.is_grad_enabled()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_grad_enabled(gradients)

@@ -7,7 +7,11 @@ from tutorial.checks import expect, filled
 def check_1(my_attention):
     torch.manual_seed(1)
     query, key, value = torch.randn(3, 4), torch.randn(5, 4), torch.randn(5, 2)
-    output = filled(my_attention(query, key, value))
+    output = filled(my_attention(query.clone(), key.clone(), value.clone()))
+    expect(
+        isinstance(output, torch.Tensor),
+        f"출력 텐서 하나만 돌려줘야 하는데 {type(output).__name__}이다.",
+    )
     expect(
         tuple(output.shape) == (3, 2),
         f"출력의 모양은 (3, 2)여야 하는데 {tuple(output.shape)}이다.",
@@ -20,7 +24,8 @@ def check_1(my_attention):
     expected = F.scaled_dot_product_attention(query, key, value)
     expect(
         torch.allclose(output, expected, atol=1e-5),
-        "값이 다르다. softmax는 key 쪽(dim=-1)으로 한다. 합을 찍어 본다.",
+        "값이 다르다. 점수를 √d_k로 나누었는지, softmax를 "
+        "key 쪽(dim=-1)으로 했는지 본다.",
     )
     return "PyTorch의 결과와 같다."
 

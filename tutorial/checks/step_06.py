@@ -11,7 +11,7 @@ def check_1(my_layer_norm):
     x = 3 * torch.randn(2, 3, 4) + 1
     a, b = torch.rand(4) + 1, torch.rand(4) + 1
     eps = 0.5  # large, so that its place shows
-    output = filled(my_layer_norm(x, a, b, eps))
+    output = filled(my_layer_norm(x.clone(), a.clone(), b.clone(), eps))
     expect(
         isinstance(output, torch.Tensor),
         f"텐서를 돌려줘야 하는데 {type(output).__name__}이다.",
@@ -31,6 +31,10 @@ def check_1(my_layer_norm):
     std = variance.sqrt()
     smaller = (variance * 3 / 4).sqrt()
     expect(not close(smaller + eps), "n으로 나누었다. n-1로 나눈다.")
+    expect(
+        not close((variance * 3 / 4 + eps).sqrt()),
+        "nn.LayerNorm의 식이다. n-1로 나누고 eps는 표준편차에 더한다.",
+    )
     expect(
         not close((variance + eps).sqrt()),
         "eps가 루트 안에 있다. 제곱근을 먼저 구하고 거기에 eps를 더한다.",
