@@ -14,10 +14,10 @@ COMMAND += ["-p", "nbval.plugin", "-p", "no:cacheprovider", "--color=no", "-x"]
 COMMAND += ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120"]
 
 
-def check(step: Step, **environment: str) -> tuple[bool, str]:
-    """Whether nbval is green on the step's notebook, and what it said."""
+def check(steps: list[Step], **environment: str) -> tuple[bool, str]:
+    """Whether nbval is green on the steps' notebooks, and what it said."""
     result = subprocess.run(
-        [*COMMAND, str(builder.notebook_file(step))],
+        [*COMMAND, *(str(builder.notebook_file(step)) for step in steps)],
         cwd=ROOT,
         env={
             **os.environ,

@@ -13,19 +13,30 @@ from tests.nbval import check
 from tutorial.steps import EXECUTED_STEPS, STEPS, all_steps
 
 
-@pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize(
-    "step", [pytest.param(s, id=s.name) for s in all_steps()]
-)
-def test_a_damaged_step_is_caught_by_a_printed_result(step, which, tmp_path):
-    module = import_module(f"tests.mistakes.step_{step.number:02d}")
-    old, new = module.DAMAGES[which]
+def damages():
+    for step in all_steps():
+        module = import_module(f"tests.mistakes.step_{step.number:02d}")
+        for number, (old, new) in enumerate(module.DAMAGES, 1):
+            yield pytest.param(step, old, new, id=f"{step.name}-{number}")
+
+
+@pytest.mark.parametrize("step, old, new", damages())
+def test_a_damaged_step_is_caught_by_a_printed_result(
+    step, old, new, tmp_path
+):
     assert step.snapshot.count(old) == 1
     shutil.copytree(STEPS, tmp_path, dirs_exist_ok=True)
     damaged = tmp_path / step.name / "transformer.py"
     text = step.snapshot.replace(old, new)
     damaged.write_text(text, encoding="utf-8", newline="\n")
-    green, output = check(step, **{EXECUTED_STEPS: str(tmp_path)})
+    green, output = check([step], **{EXECUTED_STEPS: str(tmp_path)})
     assert not green
     assert "mismatch 'stdout'" in output
     assert "mismatch 'text/html'" not in output
+
+
+def test_every_step_is_damaged():
+    damaged = [parameters.values[0] for parameters in damages()]
+    assert sorted(set(s.number for s in damaged)) == [
+        step.number for step in all_steps()
+    ]

@@ -1,7 +1,6 @@
 """Steps 07 to 09: stacks and the whole model in every snapshot."""
 
 import copy
-import inspect
 
 import pytest
 import torch
@@ -14,7 +13,7 @@ from tests.reference import (
     pytorch_decoder,
     pytorch_encoder,
 )
-from tests.snapshots import load, since
+from tests.snapshots import since
 
 sizes = st.integers(1, 6)
 seeds = st.integers(0, 999)
@@ -339,47 +338,3 @@ def test_two_vocabularies_cannot_be_tied(transformer):
     model = transformer.make_model(11, 13, N=1, d_model=8, h=2)
     with pytest.raises(ValueError, match="11 and 13 tokens"):
         transformer.tie_embeddings(model)
-
-
-SIGNATURES = {
-    3: {
-        "attention": "(query, key, value, mask=None, dropout=None)",
-        "subsequent_mask": "(size)",
-        "clones": "(module, N)",
-        "MultiHeadedAttention": "(h, d_model, dropout=0.1)",
-    },
-    4: {"PositionwiseFeedForward": "(d_model, d_ff, dropout=0.1)"},
-    5: {
-        "Embeddings": "(d_model, vocab)",
-        "PositionalEncoding": "(d_model, dropout, max_len=5000)",
-    },
-    6: {
-        "LayerNorm": "(features, eps=1e-06)",
-        "SublayerConnection": "(size, dropout)",
-    },
-    7: {
-        "EncoderLayer": "(size, self_attn, feed_forward, dropout)",
-        "Encoder": "(layer, N)",
-    },
-    8: {
-        "DecoderLayer": "(size, self_attn, src_attn, feed_forward, dropout)",
-        "Decoder": "(layer, N)",
-    },
-    9: {
-        "Generator": "(d_model, vocab)",
-        "EncoderDecoder": "(encoder, decoder, src_embed, tgt_embed, "
-        "generator)",
-        "make_model": "(src_vocab, tgt_vocab, N=6, d_model=512, d_ff=2048, "
-        "h=8, dropout=0.1)",
-        "tie_embeddings": "(model)",
-    },
-}
-
-
-@pytest.mark.parametrize("number", SIGNATURES)
-def test_signatures_are_those_of_the_original(number):
-    transformer = load(number)
-    for names in (SIGNATURES[n] for n in SIGNATURES if n <= number):
-        for name, signature in names.items():
-            found = inspect.signature(getattr(transformer, name))
-            assert str(found) == signature, name

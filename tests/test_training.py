@@ -1,7 +1,6 @@
 """Steps 10 to 15: decoding, batches, the training loop and what it needs."""
 
 import copy
-import inspect
 import io
 from contextlib import redirect_stdout
 
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from tests.snapshots import load, since
+from tests.snapshots import since
 
 seeds = st.integers(0, 999)
 lengths = st.lists(st.integers(1, 7), min_size=1, max_size=5)
@@ -572,28 +571,3 @@ def test_a_small_model_learns_to_copy_its_first_token(transformer):
         for _ in range(2)
     ]
     assert losses[1] < losses[0]
-
-
-SIGNATURES = {
-    10: {"greedy_decode": "(model, src, src_mask, max_len, start_symbol)"},
-    11: {"Batch": "(src, tgt=None, pad=2)"},
-    12: {
-        "run_epoch": "(data_iter, model, loss_compute, optimizer, scheduler, "
-        "mode='train', accum_iter=1, train_state=None)",
-    },
-    13: {"rate": "(step, model_size, factor, warmup)"},
-    14: {"LabelSmoothing": "(size, padding_idx, smoothing=0.0)"},
-    15: {
-        "data_gen": "(V, batch_size, nbatches)",
-        "SimpleLossCompute": "(generator, criterion)",
-    },
-}
-
-
-@pytest.mark.parametrize("number", SIGNATURES)
-def test_signatures_are_those_of_the_original(number):
-    transformer = load(number)
-    for names in (SIGNATURES[n] for n in SIGNATURES if n <= number):
-        for name, signature in names.items():
-            found = inspect.signature(getattr(transformer, name))
-            assert str(found) == signature, name

@@ -1,5 +1,5 @@
 # Each replaces a piece of the solution, of the snapshot.  See test_lessons.py
-# and test_regression_net.py.
+# and test_goes_red.py.
 
 WRONG_ANSWERS = {
     1: [

@@ -12,7 +12,7 @@ WRONG_ANSWERS = {
     ],
 }
 
+# One only: each is a whole training run of 20 s.
 DAMAGES = [
     ("data[:, 0] = 1", "data[:, 0] = 2"),
-    ("return loss.detach(), loss / norm", "return loss.detach(), loss"),
 ]
