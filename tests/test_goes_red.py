@@ -20,7 +20,7 @@ def damages():
             yield pytest.param(step, old, new, id=f"{step.name}-{number}")
 
 
-@pytest.mark.parametrize("step, old, new", damages())
+@pytest.mark.parametrize("step, old, new", list(damages()))
 def test_a_damaged_step_is_caught_by_a_printed_result(
     step, old, new, tmp_path
 ):

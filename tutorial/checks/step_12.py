@@ -14,13 +14,13 @@ def check_1(updates):
         if n % k == 0:
             hint = "나누어떨어질 때는 남는 배치가 없다."
         else:
-            hint = "끝에 남은 배치로도 한 번 업데이트한다."
+            hint = "끝에 남은 배치로도 한 번 갱신한다."
         expect(
             answer == right,
             f"배치 {n}개, k={k}일 때 {answer}번이라고 했다. {hint} "
-            "스케줄은 배치가 아니라 업데이트와 함께 움직인다.",
+            "스케줄은 배치가 아니라 갱신과 함께 움직인다.",
         )
-    return "스케줄이 움직인 횟수와 업데이트의 횟수는 같다."
+    return "스케줄이 움직인 횟수와 갱신의 횟수는 같다."
 
 
 def check_2(train_step):
