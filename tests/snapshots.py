@@ -5,7 +5,7 @@ from functools import lru_cache
 import pytest
 
 from tutorial.lesson import module_from
-from tutorial.steps import Step, all_steps, find_step
+from tutorial.steps import all_steps, find_step
 
 
 @lru_cache
@@ -27,6 +27,3 @@ def each_step(function):
     return pytest.mark.parametrize(
         "step", [pytest.param(s, id=s.name) for s in all_steps()]
     )(function)
-
-
-__all__ = ["Step", "each_step", "load", "since"]
