@@ -29,6 +29,8 @@ SEED = 7
 DRAWS = 100_000  # what is left of them after `common` fills the sets
 RARE = 28  # a word form this rare leaves, with its sentences
 HELD_OUT = 60  # pairs of verb and object that only `new` has
+LEARNT = 70  # so often the first draws say its verb, and its object
+EACH = 15  # of each pair there are so many sentences, or more
 KNOWN = 10  # what valid, test and new use stands so often in train
 
 # --- Lexicon --------------------------------------------------------------
@@ -140,6 +142,7 @@ PLACES = """
 #   daily, weekly: a habit; now: -고 있다; night: at night; dark: only then
 #   span: last year; long: only such times; part: no time of day
 #   past: neither willed nor planned, so of the past; chore: nobody's wish
+#   brief: a moment's work, so not that of a Monday or a week
 #   skill: something one can; with: with a friend; where: always a place
 #   what, whom: a question may ask for the object
 #   few: a number of them; and: two of them; own: 이, 그, 내; adj: a quality
@@ -164,7 +167,7 @@ VERBS = """
 팔다 sell | 딸기 포도 grill crop 신발 양말 바지 | 시장 | daily now what adult
 팔다 sell | bike device furniture |  | span adult
 만들다 make | bakery dish 김치 | 집 부엌 | weekly now night what and adj
-만들다 make | toy furniture wear skirt |  | span adj
+만들다 make | 인형 furniture wear skirt |  | span adj
 굽다 bake | 빵 케이크 과자 피자 | 집 부엌 | weekly now night
 굽다 grill | grill | 집 식당 마당 | weekly now
 끓이다 boil | 물 라면 국수 | 집 부엌 | daily now night
@@ -182,10 +185,10 @@ VERBS = """
 치다 play | 피아노 기타 | 집 방 학교 | daily now skill
 치다 play | racket | 공원 체육관 | weekly now with skill
 하다 play | ballgame | 운동장 공원 학교 | weekly now with skill young
-켜다 turn on | switch 컴퓨터 | 교실 | night the chore
-끄다 turn off | switch 컴퓨터 | 교실 | night the chore
-열다 open | opening | 교실 | daily chore
-닫다 close | opening | 교실 | daily chore
+켜다 turn on | switch 컴퓨터 | 교실 | night the chore brief
+끄다 turn off | switch 컴퓨터 | 교실 | night the chore brief
+열다 open | opening | 교실 | daily chore brief
+닫다 close | opening | 교실 | daily chore brief
 찍다 take | photo | 공원 바다 마당 박물관 | weekly now few many
 그리다 draw | scene pet 꽃 | 공원 미술관 교실 집 | weekly now night few adj
 배우다 learn | language instrument craft racket | 학교 | span now weekly what
@@ -203,7 +206,7 @@ VERBS = """
 잃어버리다 lose | carry lost head hand | 공원 지하철 버스 시장 학교 | own past
 찾다 find | carry lost head 카메라 공 | 방 집 교실 | own past
 씻다 wash | fruit dishes | 집 부엌 | now night few many
-빨다 wash | wear feet | 집 | weekly now own
+빨다 wash | 셔츠 스웨터 바지 청바지 신발 양말 운동화 | 집 | weekly now own
 청소하다 clean | room | | weekly now night
 닦다 wipe | surface 창문 책상 |  | weekly now night the chore
 고치다 fix | device bike furniture 문 | 집 | span now own adult
@@ -218,7 +221,7 @@ VERBS = """
 타다 take | flight |  | night
 타다 ride | bike | 공원 서울 | weekly now skill
 받다 receive | gift 편지 이메일 표 | 학교 회사 집 | few past
-잡다 catch | 물고기 | 강 | now few
+잡다 catch | 물고기 | 강 | now few many
 준비하다 prepare | meal | 집 부엌 | daily now part
 예약하다 reserve | 호텔 표 |  | span adult
 버리다 throw away | trash 신문 box 의자 우산 신발 양말 |  | own chore
@@ -242,7 +245,7 @@ ACTS = """
 수영하다 swim | 수영장 바다 강 | weekly now with skill
 일하다 work | 회사 시장 식당 은행 병원 공항 서점 | daily now with night adult
 놀다 play | 운동장 공원 집 마당 | daily now with young where
-걷다 walk | 공원 바다 산 | daily now with where
+걷다 walk | 공원 운동장 | daily now with where
 달리다 run | 공원 운동장 | daily now with young where
 울다 cry | 집 방 학교 | now young past
 웃다 laugh | 집 교실 카페 | now past
@@ -392,8 +395,8 @@ BEFORE_VERB = {"often", "sometimes", "always", "usually"}
 LOCATIONS = """
 책상 위 on the desk = book device 연필 공책 열쇠 안경 편지 컵 휴대폰;
 식탁 위 on the table = fruit bakery cold dishes 꽃;
-의자 밑 under the chair = pet 공 가방 상자;
-침대 밑 under the bed = toy pet 양말 상자;
+의자 밑 under the chair = 고양이 개 토끼 공 가방 상자;
+침대 밑 under the bed = toy 고양이 개 토끼 양말 상자;
 가방 안 in the bag = book 지갑 열쇠 휴대폰 우산 카메라 연필;
 상자 안 in the box = toy 사진 편지 fruit feet 장갑;
 냉장고 안 in the refrigerator = cold fruit side grill 케이크;
@@ -448,7 +451,7 @@ WEATHER = """
     쉬다 집, 못 수영하다, 못 산책하다
 날씨 덥다 the weather be hot | 먹다 수박 아이스크림, 마시다 cold,
     가다 수영장 바다, 켜다 에어컨, 못 운동하다, 못 달리다
-바람 불다 the wind blow | 닫다 창문 문, 입다 코트, 못 타다 자전거,
+바람 불다 it be windy | 닫다 창문 문, 입다 코트, 못 타다 자전거,
     못 치다 테니스
 """
 # Done side by side, one after the other, or in order to.
@@ -661,7 +664,7 @@ PASTS = dict(
     sell:sold make:made see:saw sing:sang take:took draw:drew teach:taught
     wear:wore lose:lost find:found build:built ride:rode catch:caught cut:cut
     choose:chose sleep:slept run:ran go:went come:came give:gave send:sent
-    lend:lent meet:met have:had swim:swam blow:blew throw:threw
+    lend:lent meet:met have:had swim:swam throw:threw
     know:knew""".split()
 )
 # Plural in form, though not in sense: this news.
@@ -894,7 +897,8 @@ class Action:
 
     @property
     def adjective(self):
-        return self.verb.en.startswith("be ")
+        "As in Korean: it is windy, but 바람이 분다."
+        return self.verb.en.startswith("be ") and self.verb.ko != "불다"
 
 
 @dataclass(frozen=True)
@@ -930,6 +934,7 @@ PEOPLE_OF = {
 }
 NAMES, ELDER = PEOPLE_OF["name"], PEOPLE_OF["elder"]
 KIN = [p for p in PEOPLE_OF["other"] if p.en.startswith("my ")]
+PEOPLE = NAMES + KIN + ELDER
 MYSELF = {
     "I": (Phrase("나", "I", "I"), Phrase("저", "I", "I")),
     "we": (Phrase("우리", "we", "we"), Phrase("저희", "we", "we")),
@@ -945,6 +950,7 @@ for (line,) in lines(TIMES):
         ko = [w for w in time if hangul(w)]
         en = [w for w in time if not hangul(w) and w[0] != "@"]
         TIME[tense].append(Time(" ".join(ko), " ".join(en), needs))
+WEEK = ("요일에", "주에", "주말에", "마다")
 
 EVERY_VERB = TRANSITIVE + INTRANSITIVE + MOVING + GIVING
 LIKE, HATE = Verb("좋아하다", "like"), Verb("싫어하다", "hate")
@@ -1272,7 +1278,7 @@ class Speaker:
         return self.someone(own=False)[0], "polite"
 
     def companion(self, who):
-        return self.choose(p for p in NAMES + KIN + ELDER if p.en != who.en)
+        return self.choose(p for p in PEOPLE if p.en != who.en)
 
     def time(self, tense, action):
         "A time of this tense that suits the action, if there is one."
@@ -1287,6 +1293,8 @@ class Speaker:
                 return False
             if "dark" in allows and "night" not in time.needs:
                 return False
+            if "brief" in allows and time.ko.endswith(WEEK):
+                return False
             return time.needs & {"span", "daily", "weekly"} <= allows
 
         times = [time for time in TIME[tense] if fits(time)]
@@ -1295,7 +1303,9 @@ class Speaker:
     def thing(self, verb, noun, who, plain=False):
         "The object with its particle, its English, and the nouns in it."
         ways = ["bare"] * 8
-        if not plain:
+        # We wear hats, one each.
+        each = verb in WORN and who.pronoun in ("we", "they")
+        if not plain and not each:
             ways += ["own"] * 3 * ("own" in verb.allows)
             ways += ["few"] * 6 * ("few" in verb.allows and noun.counter != "")
             ways += ["and"] * 2 * ("and" in verb.allows)
@@ -1305,7 +1315,8 @@ class Speaker:
         def bare(noun):
             if "the" in verb.allows:
                 return f"the {noun.head}"
-            return noun.plural if "many" in verb.allows else noun.bare
+            many = "many" in verb.allows or each
+            return noun.plural if many else noun.bare
 
         what = Phrase(noun.ko, bare(noun))
         if way == "few":
@@ -1344,7 +1355,9 @@ class Speaker:
         together = "with" in verb.allows and not plain and self.chance(0.25)
         if together or verb.ko == "이야기하다":
             friend = self.companion(who)
-            ko += [particle(friend.ko, "과"), *["함께"] * self.chance(0.4)]
+            friends = [particle(friend.ko, "과"), *["함께"] * self.chance(0.4)]
+            # With my father in Busan, where the place is the goal.
+            ko = [*friends, *ko] if verb.ko in PLACED else [*ko, *friends]
             en = [f"with {friend.en}", *en]
         if verb.nouns:
             noun = noun or self.choose(verb.nouns)
@@ -1427,6 +1440,12 @@ class Speaker:
         "A sentence of one clause.  ask: (True,) or a question word's English."
         if not suits(action.verb, who):
             return None
+        # Where I am to be is not yet here: 가다.
+        ahead = form.tense == "future" or form.aspect == "want"
+        if ahead and action.verb.ko == "오다" and who.pronoun in ("I", "we"):
+            return None
+        if time and time.ko == "세 시에" and form.negation in ("안", "지 않"):
+            return None
         subject = mark(who, "은" if self.chance(topic) else "이")
         ko = [subject, time.ko] if time else [subject]
         if time and time.en not in BEFORE_VERB and self.chance(0.25):
@@ -1479,7 +1498,7 @@ class Speaker:
         how = self.no(action.verb, tense == "past" and self.chance(0.4))
         time = self.time(tense, action)
         form = Form(tense, "", how)
-        return time and self.tell(who, register, action, form, time)
+        return time and self.tell(who, register, action, form, time, topic=1)
 
     def ability(self):
         "What one can do at all, or can do tomorrow."
@@ -1510,7 +1529,7 @@ class Speaker:
         action = self.anything(who, avoid=["past", "long", "chore"])
         time = self.time("future", action) if self.chance(0.5) else None
         form = Form("present", "want", "지 않" if self.chance(0.15) else "")
-        return self.tell(who, register, action, form, time)
+        return self.tell(who, register, action, form, time, topic=1)
 
     def question(self):
         who, register = self.asked()
@@ -1602,10 +1621,13 @@ class Speaker:
         tense = self.choose(["present", "present", "past"])
         no = self.chance(0.25)
         what, many = particle(noun.ko, "이"), noun.many
-        en = f"no {noun.head}" if no else noun.bare
+        en = f"no {noun.plural}" if no else noun.bare
+        many = many or no and noun.countable
         plain_count = noun.counter and noun.counter not in MEASURES
         if plain_count and not no and self.chance(0.4):
-            number = self.choose(NUMBERS)
+            # Much stands on a table, less under a bed.
+            most = None if where.endswith("위") else 4
+            number = self.choose(list(NUMBERS)[:most])
             ko, en = counted(noun, number)
             many = number != "한"
             what = particle(f"{noun.ko} {ko}", "이")
@@ -1623,7 +1645,7 @@ class Speaker:
         ko, en, ask = particle(noun.ko, "이"), noun.bare, ()
         if noun.counter and not no and self.chance(0.4):
             ko, en = counted(noun, self.choose(["두", "세", "네"]))
-            ko = particle(f"{noun.ko} {ko}", "이")
+            ko = f"{particle(noun.ko, '이')} {ko}"
         if who.pronoun not in ("I", "we") and not no and self.chance(0.3):
             ask, register = (True,), "polite"
         verb = Verb("없다" if no else "있다", "have")
@@ -1764,7 +1786,7 @@ class Speaker:
         ko, en = [particle(what.ko, "을")], [what.en]
         time = self.choose(TIME["request"])
         if verb in GIVING:
-            to = self.choose(NAMES + KIN + ELDER)
+            to = self.choose(PEOPLE)
             ko, en = [mark(to, "에게"), *ko], [*en, f"to {to.en}"]
             lemma = lemma.replace("주다", "드리다") if to.honor else lemma
             end = [stem(lemma).honorific() + "아요"]
@@ -1800,6 +1822,8 @@ class Speaker:
         form = Form("past")
         if self.chance(0.2) and verb not in GIVING:
             form = Form("past", "", self.no(verb))
+        if verb in WORN and who.pronoun in ("we", "they"):
+            return None
         action = self.make(verb, who, noun=noun, plain=True)
         words, last = predicate(Action(before), Form(), other)
         said = [*subject, *words, last + "은"]
@@ -1811,10 +1835,13 @@ class Speaker:
         what += clause(doer, Action(before), Form("past"), time)
         en = (" ".join(what),)
         if verb in GIVING:
-            if action.en[1] == f"to {other.en}":
+            to = action.en[1].removeprefix("to ")
+            # Gave my mother the bread that she made: who did?
+            both = (to, doer.en) in [(p.en, p.pronoun) for p in PEOPLE]
+            if to == other.en or both:
                 return None
             # The long object goes last: gave my mother the bread that ...
-            en = (action.en[1].removeprefix("to "), *en)
+            en = (to, *en)
         found = action.pairs | {(before.ko, noun.ko)}
         action = Action(action.verb, tuple(ko), en, frozenset(found))
         settled = verb in GIVING or "past" in verb.allows
@@ -1850,17 +1877,18 @@ class Speaker:
         who = WHO if head.ko != "여자" else KIN[0]
         worn = self.chance(0.3) or head.ko == "아이"
         verb = self.choose(WORN if worn else DOING)
-        place = None
-        if verb.places and self.chance(0.6):
-            place = self.choose(verb.places)
-        action = self.act(verb, who, place=place, plain=True)
-        if not suits(verb, who):
+        noun = self.choose(verb.nouns) if verb.nouns else None
+        # Strangers are met outside.
+        places, place = [p for p in verb.places if p not in ("집", "방")], None
+        if places and self.chance(0.6):
+            place = self.choose(places)
+        action = self.act(verb, who, noun, place, plain=True)
+        # The woman crying at school, not the woman crying.
+        if not action.ko or not suits(verb, who):
             return None
-        if worn and self.chance(0.6):
-            noun = self.choose(verb.nouns)
-            colours = [
-                a for a in DESCRIBED.get(noun, ()) if "colour" in a.allows
-            ]
+        colours = [a for a in DESCRIBED.get(noun, ()) if "colour" in a.allows]
+        striking = noun in nouns("head 한복 운동화 구두")
+        if worn and not (striking and self.chance(0.4)):
             if not colours:
                 return None
             what = described(noun, self.choose(colours))
@@ -1884,8 +1912,10 @@ class Speaker:
         other = self.choose(NAMES + KIN)
         sex = {"남자": "he", "여자": "she"}.get(head.ko, other.pronoun)
         what = other
-        young = head.ko in ("아이", "학생") and other.ko in ("삼촌", "이모")
-        friend = young or other in NAMES and self.chance(0.7)
+        older = {"아이": "삼촌 이모 누나 형", "학생": "삼촌 이모"}
+        if other.ko in older.get(head.ko, "").split():
+            return None
+        friend = other in NAMES and self.chance(0.7)
         if friend or other.pronoun != sex:
             ko, en = possessive(other)
             what = Phrase(f"{ko} 친구", f"{en} friend")
@@ -2117,7 +2147,16 @@ def held_out(sentences):
     seen = Counter(pair for s in sentences for pair in s.pairs)
     verbs = Counter(verb for verb, _ in seen)
     objects = Counter(noun for _, noun in seen)
-    order, chosen = sorted(seen), set()
+    # What train will say often, whether or not it has the pair.
+    first = sentences[: SIZES["train"]]
+    said = Counter(word for s in first for word in set(chain(*s.pairs)))
+    both = Counter(pair for s in first for pair in s.pairs)
+
+    def learnt(pair):
+        return all(said[word] - both[pair] >= LEARNT for word in pair)
+
+    order = sorted(p for p in seen if seen[p] >= EACH and learnt(p))
+    chosen = set()
     random.Random(SEED).shuffle(order)
     for verb, noun in order:
         # Most of what a verb takes, and of what befalls a thing, is learnt.
@@ -2128,7 +2167,6 @@ def held_out(sentences):
     return chosen
 
 
-@cache
 @cache
 def corpus():
     "The sets: train, valid, test and new, each a list of Sentence."
@@ -2147,7 +2185,14 @@ def corpus():
     new = [s for s in sentences if s.pairs and s.pairs <= away]
     new = [s for s in new if known(s, counts, KNOWN)]
     random.Random(SEED).shuffle(new)
-    sets["new"] = new[: SIZES["new"]]
+    # One sentence of every pair, then another of every pair, and so on.
+    turn, met = {}, Counter()
+    for s in new:
+        met.update(s.pairs)
+        turn[s] = max(met[pair] for pair in s.pairs)
+    new = sorted(new, key=turn.get)[: SIZES["new"]]
+    random.Random(SEED).shuffle(new)
+    sets["new"] = new
     for name, size in SIZES.items():
         if len(sets[name]) < size:
             raise ValueError(f"{name} has {len(sets[name])}: draw more")

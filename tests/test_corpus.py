@@ -62,6 +62,17 @@ def test_a_new_object_and_its_verb_never_stood_side_by_side(corpus):
     assert not new & ends(corpus["train"])
 
 
+def test_what_is_new_is_made_of_what_train_says_often():
+    sets = grammar.corpus()
+    new = Counter(pair for s in sets["new"] for pair in s.pairs)
+    assert max(new.values()) <= 15
+    said = Counter(
+        w for s in sets["train"] for w in {w for p in s.pairs for w in p}
+    )
+    for pair in new:
+        assert min(said[word] for word in pair) >= 60, pair
+
+
 def test_sizes(corpus):
     sizes = {name: len(pairs) for name, pairs in corpus.items()}
     assert sizes == {
@@ -157,6 +168,32 @@ PHENOMENA = {
 def test_it_occurs_often(corpus, name):
     found = [ko for ko, _ in corpus["train"] if re.search(PHENOMENA[name], ko)]
     assert len(found) >= 100, found[:3]
+
+
+# What nobody says: Korean, a tab, English.
+NEVER = {
+    "dress shoes in the wash": r"(구두를|코트를|한복을) (안 |못 )?(빨|빤)",
+    "one hat on us all": r"\t(We|The (children|students))( (?!the )\w+)* "
+    r"(wear|wore|wearing) (an?|this|the) ",
+    "walking in the sea": r"(바다|산)에서 (걷|걸)",
+    "cameras, counted before 가": r"^\S+ \S+ [두세네] \S+[이가] [있없]",
+    "who it is that wants": r"(내|제|우리|저희)가 ([가-힣]+ )+싶",
+    "a bare participle": r"\tThe \w+ \w+ing( a walk)? is ",
+    "a Monday to turn on the light": r"\t.*(turn(ed)? o|opene?d? |closed? ).*"
+    r" (on \w+day|week|weekend)\b",
+    "at home with a stranger": r"(집|방)에서 [가-힣 ]*[가-힣]는 "
+    r"(사람|남자|여자|학생|아이)[은을를]",
+    "coming where I am not": r"^(나|저|우리|저희)[는가] [가-힣 ]*"
+    r"(오고 싶|올 것|올 거)",
+    "no pear": r"There (is|was) no (apple|book|cat|key|pear) ",
+    "not at three": r"세 시에 .*( 안 |지 않)",
+}
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_nobody_says(corpus, name):
+    said = ["\t".join(pair) for pairs in corpus.values() for pair in pairs]
+    assert not [line for line in said if re.search(NEVER[name], line)][:3]
 
 
 # Particles
