@@ -14,9 +14,9 @@ def load(number: int):
     return module_from(step.snapshot, str(step.snapshot_file))
 
 
-def since(first: int):
+def since(first: int, last: int = 18):
     """Run a test on each snapshot from step `first` on, as `transformer`."""
-    steps = [step for step in all_steps() if step.number >= first]
+    steps = [step for step in all_steps() if first <= step.number <= last]
     return pytest.mark.parametrize(
         "transformer",
         [pytest.param(load(s.number), id=s.name) for s in steps],

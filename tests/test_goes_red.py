@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 
 from tests.nbval import check
-from tutorial.steps import EXECUTED_STEPS, STEPS, all_steps
+from tutorial.steps import EXECUTED_STEPS, ROOT, STEPS, all_steps
 
 
 def damages():
@@ -25,11 +25,13 @@ def test_a_damaged_step_is_caught_by_a_printed_result(
     step, old, new, tmp_path
 ):
     assert step.snapshot.count(old) == 1
-    shutil.copytree(STEPS, tmp_path, dirs_exist_ok=True)
-    damaged = tmp_path / step.name / "transformer.py"
+    steps = shutil.copytree(STEPS, tmp_path / "steps")
+    for name in ("data", "models", "tutorial"):  # what a step looks for above
+        (tmp_path / name).symlink_to(ROOT / name)
+    damaged = steps / step.name / "transformer.py"
     text = step.snapshot.replace(old, new)
     damaged.write_text(text, encoding="utf-8", newline="\n")
-    green, output = check([step], **{EXECUTED_STEPS: str(tmp_path)})
+    green, output = check([step], **{EXECUTED_STEPS: str(steps)})
     assert not green
     assert "mismatch 'stdout'" in output
     assert "mismatch 'text/html'" not in output

@@ -17,6 +17,12 @@ sizes = st.integers(1, 6)
 seeds = st.integers(0, 999)
 
 
+def watched(attention):
+    """From step 17 on the weights are kept for those who ask only."""
+    attention.need_weights = True
+    return attention
+
+
 def count(module):
     return sum(p.numel() for p in module.parameters())
 
@@ -49,7 +55,7 @@ def test_clones_need_at_least_one(transformer, N):
 @given(st.sampled_from([1, 2, 4]), sizes, sizes, sizes, seeds, st.booleans())
 def test_heads_equal_pytorch(transformer, h, batch, q, k, seed, masked):
     torch.manual_seed(seed)
-    ours = transformer.MultiHeadedAttention(h, 8).eval()
+    ours = watched(transformer.MultiHeadedAttention(h, 8).eval())
     for parameter in ours.parameters():
         nn.init.normal_(parameter)
     theirs = nn.MultiheadAttention(8, h, batch_first=True).eval()
@@ -102,7 +108,7 @@ def test_a_mask_for_another_length_is_refused(transformer):
 @since(3)
 def test_dropout_is_only_for_training(transformer):
     torch.manual_seed(0)
-    attention = transformer.MultiHeadedAttention(2, 8, dropout=0.5)
+    attention = watched(transformer.MultiHeadedAttention(2, 8, dropout=0.5))
     x = torch.randn(4, 16, 8)
     attention.eval()(x, x, x)
     clean = attention.attn
@@ -117,7 +123,7 @@ def test_dropout_is_only_for_training(transformer):
 @since(3)
 def test_a_used_module_can_still_be_copied(transformer):
     """The weights to look at must not hold on to the graph."""
-    attention = transformer.MultiHeadedAttention(2, 8)
+    attention = watched(transformer.MultiHeadedAttention(2, 8))
     x = torch.randn(1, 3, 8)
     attention(x, x, x)
     assert not attention.attn.requires_grad
