@@ -1046,7 +1046,7 @@ def test_ctrl_c_says_how_to_go_on(corpus, tmp_path):
     finally:
         run.kill()
     assert run.returncode == 1
-    assert "epoch 1 of 9999: loss" in output and "tokens/s" in output
+    assert "epoch 1 of 9999: loss" in output
     assert "--resume" in output.splitlines()[-1]
     assert "Traceback" not in output
 

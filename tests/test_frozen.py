@@ -107,12 +107,17 @@ def test_a_conflict_changes_nothing_and_says_where(checkout):
 
 def test_a_solved_conflict_is_carried_on(checkout):
     conflicting_edit()
-    both = f"{SIGNATURE}, dropout=None, *, x=1):"
-    edit(3, f"{SIGNATURE}, dropout=None):", both)
-    later = [step.number for step in all_steps() if step.number > 3]
-    changed = [step.number for step in frozen.carry(2, solved=[3])]
+    for number, gained in ((3, ""), (17, ", need_weights=True")):
+        signature = f"{SIGNATURE}, dropout=None{gained}"
+        edit(number, f"{signature}):", f"{signature}, *, x=1):")
+    later = [
+        step.number
+        for step in all_steps()
+        if step.number > 3 and step.number != 17
+    ]
+    changed = [step.number for step in frozen.carry(2, solved=[3, 17])]
     assert changed == later
-    assert both in all_steps()[-1].snapshot
+    assert f"{signature}, *, x=1):" in all_steps()[-1].snapshot
     assert frozen.problems() == []
 
 

@@ -132,8 +132,10 @@ def test_a_snapshot_keeps_the_names_of_the_one_before(step):
 def test_the_demo_runs_alone_and_prints_what_the_notebook_shows(
     step, tmp_path
 ):
-    """In a clean process with nothing but the two files beside it, warnings
-    being errors, on a Korean Windows console."""
+    """In a clean process with nothing but the two files beside it, and what
+    they look for above; warnings are errors, the console Korean Windows."""
+    for name in ("data", "models", "tutorial"):
+        (tmp_path / name).symlink_to(steps.ROOT / name)
     for path in (step.snapshot_file, step.demo_file):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     result = subprocess.run(

@@ -97,9 +97,9 @@ class MultiHeadedAttention(nn.Module):
         self.d_k = d_model // h
         self.h = h
         self.linears = clones(nn.Linear(d_model, d_model), 4)
-        self.need_weights = False  # True: keep the weights in attn
         self.attn = None  # the last weights, to look at: (batch, h, q, k)
         self.dropout = nn.Dropout(dropout)
+        self.need_weights = False  # True: keep them in attn
 
     def forward(self, query, key, value, mask=None):
         return self.attend(query, *self.project(key, value), mask)
@@ -1119,6 +1119,10 @@ def train(data, out, settings=None, fp32=False, log=print):
             total = torch.tensor(loss, device=device)
             dist.all_reduce(total)
             loss = float(total)
+        if not math.isfinite(loss):
+            raise ValueError(
+                f"the loss of epoch {epoch} is {loss}: a smaller factor helps"
+            )
         if rank > 0:
             continue
         model.eval()
