@@ -33,10 +33,13 @@ def small_model(transformer, seed, vocab=VOCAB, peak=12.0, **sizes):
     sizes = {"N": 2, "d_model": 16, "d_ff": 32, "h": 4} | sizes
     model = transformer.make_model(vocab, vocab, **sizes).eval()
     with torch.no_grad():
+        for embed in (model.src_embed, model.tgt_embed):
+            embed[0].lut.weight *= 4
         for layer in model.decoder.layers:
             layer.src_attn.linears[3].weight *= 3
         model.generator.proj.weight *= peak
         model.generator.proj.bias.normal_()
+        model.generator.proj.bias[END] += peak  # some end soon, some late
     return model
 
 
@@ -295,6 +298,62 @@ def test_sentences_of_a_batch_do_not_change_each_other(
         )
         assert torch.equal(alone[0], until_end(ids[i]))
         torch.testing.assert_close(its_score[0], scores[i])
+
+
+class Scripted:
+    """In place of a decoder: a table of what follows each beginning."""
+
+    def __init__(self, table):
+        self.table, self.rows = table, [""]
+
+    def __call__(self, tokens):
+        letters = ["<>_ABCD"[token] for token in tokens]
+        pairs = zip(self.rows, letters, strict=True)
+        self.rows = [f"{row}{letter}".strip("<") for row, letter in pairs]
+        p = torch.full((len(tokens), 7), 1e-9)
+        for found, row in zip(p, self.rows, strict=True):
+            for letter, share in self.table.get(row, {}).items():
+                found["<>_ABCD".index(letter)] = share
+        return p.log()
+
+    def select(self, sentences, rows):
+        self.rows = [self.rows[row] for row in rows]
+
+
+@results
+@pytest.mark.parametrize(
+    "table",
+    [
+        # At length 2, two beginnings with B are likelier than AC, which is
+        # the greedy one, but come to nothing.
+        {
+            "": {"A": 0.5, "B": 0.45, ">": 0.05},
+            "A": {"C": 0.3, "A": 0.25, "B": 0.25, ">": 0.2},
+            "B": {"C": 0.5, "D": 0.5},
+            "AC": {">": 1},
+            "BC": {"A": 0.3, "B": 0.3, "C": 0.3, ">": 0.1},
+            "BD": {"A": 0.3, "B": 0.3, "C": 0.3, ">": 0.1},
+        },
+        # At length 2, two sentences have ended already.
+        {
+            "": {"A": 0.45, ">": 0.3, "B": 0.25},
+            "A": {"C": 1},
+            "B": {">": 1},
+            "AC": {">": 1},
+        },
+    ],
+    ids=["falls off the beam", "ends last"],
+)
+def test_the_greedy_sentence_is_followed_to_its_end(
+    transformer, monkeypatch, table
+):
+    monkeypatch.setattr(transformer, "StepDecoder", lambda *_: Scripted(table))
+    src = torch.tensor([[3]])
+    arguments = [None, src, None, 9, START, END]
+    expected = [START, 3, 5, END]
+    assert transformer.greedy_decode(*arguments).tolist() == [expected]
+    found, _ = transformer.beam_search(*arguments, beam=2)
+    assert until_end(found[0]).tolist() == expected
 
 
 def every_sentence(vocab, max_len):

@@ -20,8 +20,8 @@ def write(name, **sizes):
         pairs = read_pairs(find(f"data/ko-en/{part}.tsv"))
         short = [pair for pair in pairs if len(pair[1].split()) <= 4]
         lines = [f"{src}\t{tgt}\n" for src, tgt in short[:n]]
-        path = home / name / f"{part}.tsv"
-        path.write_text("".join(lines), encoding="utf-8")
+        path, text = home / name / f"{part}.tsv", "".join(lines)
+        path.write_text(text, encoding="utf-8")
     return home / name
 
 

@@ -492,7 +492,8 @@ class LabelSmoothing(nn.Module):
         right = x.gather(1, target.unsqueeze(1)).squeeze(1)  # (n)
         loss = -self.confidence * right - self.entropy
         if self.share > 0:  # 0 times infinity would be no number
-            others = x.sum(dim=1) - right - x[:, self.padding_idx]
+            pad = self.padding_idx
+            others = x[:, :pad].sum(dim=1) + x[:, pad + 1 :].sum(dim=1) - right
             loss = loss - self.share * others
         return loss[target != self.padding_idx].sum()
 
