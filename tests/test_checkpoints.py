@@ -1004,7 +1004,7 @@ def send(what, epoch):
     def wait():
         while not os.path.exists(os.path.join(out, epoch)):
             time.sleep(0.01)
-        time.sleep(random.uniform(0, 0.2))
+        time.sleep(random.uniform(0, 0.1))
         os.kill(os.getpid(), what)
     threading.Thread(target=wait, daemon=True).start()
 train = ["train", "--data", data, "--out", out]

@@ -1,3 +1,5 @@
+import atexit
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -9,8 +11,8 @@ from transformer import Settings, find, load_checkpoint, read_pairs, train
 torch.set_num_threads(1)  # 모델이 작으면 스레드 하나가 더 빠르다
 # GPU가 있어도 쓰지 않는다. 그래야 어느 컴퓨터에서나 같은 것을 본다.
 transformer.choose_device = lambda fp32: (torch.device("cpu"), None)
-folder = tempfile.TemporaryDirectory()  # 노트북을 닫으면 사라진다
-home = Path(folder.name)
+home = Path(tempfile.mkdtemp())
+atexit.register(shutil.rmtree, home)  # 노트북을 닫으면 사라진다
 
 
 # 1. 오래 걸리지 않게, 영어가 네 단어 이하인 문장만 모아 배운다.
