@@ -94,8 +94,11 @@ def main():
     parser.add_argument("model", help="a checkpoint, or a run")
     parser.add_argument("--data", default=ROOT / "data/multi30k")
     options = parser.parse_args()
-    model, tokenizer = final.open_model(options.model)
-    slow = textbook.make_model(*sizes(model))
+    folder = (final.checkpoints(options.model) or [options.model])[-1]
+    model, tokenizer, record = final.load_checkpoint(folder)
+    names = "layers", "d_model", "d_ff", "heads"
+    sizes = [record["settings"][name] for name in names]
+    slow = textbook.make_model(record["vocab"], record["vocab"], *sizes)
     slow.load_state_dict(model.state_dict())
     slow.eval()
     pairs = final.read_pairs(f"{options.data}/test_2016_flickr.tsv")
@@ -124,15 +127,6 @@ def main():
         ratio = f"{cost / before:.2f} x" if before else ""
         print(f"{length:4} tokens: {cost:.3f} ms a token  {ratio}")
         before = cost
-
-
-def sizes(model):
-    "What make_model was called with."
-    layer = model.encoder.layers[0]
-    vocab = model.src_embed[0].lut.num_embeddings
-    d_ff, d_model = layer.feed_forward.w_1.weight.shape
-    heads = layer.self_attn.h
-    return vocab, vocab, len(model.encoder.layers), d_model, d_ff, heads
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from tutorial.steps import all_steps, find_step
 @lru_cache
 def load(number: int):
     step = find_step(number)
-    return module_from(step.snapshot, str(step.snapshot_file))
+    text = step.executed_file.read_text(encoding="utf-8")
+    return module_from(text, str(step.executed_file))
 
 
 def since(first: int, last: int = 18):

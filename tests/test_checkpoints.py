@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import random
 import re
@@ -157,6 +158,36 @@ def test_heads_keep_weights_only_when_asked(transformer):
     heads.need_weights = False
     heads(x, x, x)
     assert heads.attn is None, "not those of an earlier call"
+
+
+@fast
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.3, 0.9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_fast_dropout_drops_each_element_on_its_own(transformer, p, dtype):
+    """Four elements share a random number, and none of them may show it."""
+    torch.manual_seed(0)
+    x = torch.ones(1001, 401, dtype=dtype, requires_grad=True)  # odd: no 4n
+    y = transformer.Dropout(p)(x)
+    left = torch.tensor(1.0, dtype=dtype) / (1 - p)
+    assert y.dtype == dtype and set(y.unique().tolist()) <= {0.0, left.item()}
+    assert torch.equal(torch.autograd.grad(y.sum(), x)[0], y)
+    dropped = (y == 0).double().flatten()
+    error = 5 * math.sqrt(p * (1 - p) / (len(dropped) / 4))
+    for place in range(4):
+        share = dropped[place::4].mean().item()
+        assert share == pytest.approx(p, abs=error)
+    for apart in range(1, 5):
+        both = (dropped[apart:] * dropped[:-apart]).mean().item()
+        assert both == pytest.approx(p * p, abs=error)
+
+
+@fast
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 1, 5), (0, 4)])
+def test_fast_dropout_takes_any_shape(transformer, shape):
+    dropout = transformer.Dropout(0.5)
+    x = torch.ones(shape)
+    assert dropout(x).shape == shape
+    assert torch.equal(dropout.eval()(x), x)
 
 
 @fast
@@ -985,7 +1016,7 @@ def start(code, *arguments):
     console of ASCII."""
     return subprocess.Popen(
         [sys.executable, *code, *map(str, arguments)],
-        cwd=find_step(17).snapshot_file.parent,
+        cwd=find_step(17).executed_file.parent,
         env={
             **os.environ,
             "OMP_NUM_THREADS": "1",
@@ -1210,3 +1241,17 @@ def test_two_processes_follow_one(corpus, tmp_path):
             apart = max(apart, (w - weights[name]).abs().max().item())
             moved = max(moved, (w - begun[name]).abs().max().item())
     assert apart < 1e-4 and moved > 1e-3
+
+
+def test_two_processes_are_refused_in_one_sentence(corpus, tmp_path):
+    """The other process waits, and has nothing to say of its own."""
+    out = tmp_path / "run"
+    (out / "epoch_0000").mkdir(parents=True)
+    run = start(
+        ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"],
+        *["transformer.py", "train", "--data", corpus, "--out", out],
+    )
+    output, _ = run.communicate(timeout=300)
+    assert run.returncode != 0
+    assert output.count("error: ") == 1 and "has a run already" in output
+    assert "RuntimeError" not in output

@@ -124,7 +124,9 @@ def test_a_line_of_another_form_is_named(transformer, tmp_path, line, end):
     """Empty lines count too: the number is that which an editor shows."""
     text = end.join(["a\tb", "", line, "c\td", line])
     path = file_of(tmp_path, text)
-    with pytest.raises(ValueError, match="2 lines.*one tab.*: 3, 5$") as error:
+    with pytest.raises(
+        ValueError, match=r"lines 3, 5 \(2 in all\).*tab"
+    ) as error:
         transformer.read_pairs(path)
     assert str(path) in str(error.value)
 
@@ -132,7 +134,7 @@ def test_a_line_of_another_form_is_named(transformer, tmp_path, line, end):
 @since(16)
 def test_many_wrong_lines_are_counted(transformer, tmp_path):
     path = file_of(tmp_path, "a\tb\n" + 70 * "wrong\n")
-    with pytest.raises(ValueError, match=r"70 lines.*2, 3, 4, 5, 6, \.\.\.$"):
+    with pytest.raises(ValueError, match=r"lines 2, 3, 4, 5, 6, \.\.\. \(70"):
         transformer.read_pairs(path)
 
 
@@ -151,7 +153,7 @@ def test_another_encoding_is_named_with_its_line(transformer, tmp_path):
 def test_16_bit_text_is_refused(transformer, tmp_path, encoding, text):
     path = file_of(tmp_path, text, encoding)
     with pytest.raises(
-        ValueError, match="save the file as UTF-8|lines are not"
+        ValueError, match="save the file as UTF-8|lines .* are not"
     ):
         transformer.read_pairs(path)
 

@@ -118,7 +118,7 @@ def program(transformer):
 def start(*arguments, stdin=None, **environment):
     """The program in a process of its own."""
     result = subprocess.run(
-        [sys.executable, STEP.snapshot_file, *arguments],
+        [sys.executable, STEP.executed_file, *arguments],
         input=stdin,
         env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
         capture_output=True,
@@ -443,7 +443,7 @@ def test_a_file_through_a_korean_windows_console(run, translations):
 def test_a_reader_that_has_enough_is_no_traceback(run):
     """`translate < file | head -1`"""
     process = subprocess.Popen(
-        [sys.executable, STEP.snapshot_file, "translate", "--model", run],
+        [sys.executable, STEP.executed_file, "translate", "--model", run],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -509,11 +509,11 @@ def read_pairs(path):
     if wrong:
         some = ", ".join(map(str, wrong[:5])) + ", ..." * (len(wrong) > 5)
         raise ValueError(
-            f"{path}: {len(wrong)} lines are not a source, one tab and a "
-            f"target: {some}"
+            f"{path}: lines {some} ({len(wrong)} in all) are not a source, "
+            "one tab and a target"
         )
     if not pairs:
-        raise ValueError(f"{path} has no line: it must have pairs to learn")
+        raise ValueError(f"{path} has no line: it must have pairs")
     return pairs
 
 
@@ -522,7 +522,8 @@ def train_tokenizer(texts, vocab_size):
     A character that no text has becomes its bytes, so nothing is lost."""
     if vocab_size <= len(SPECIAL):
         raise ValueError(
-            f"vocab_size is {vocab_size}: {len(SPECIAL)} are special and bytes"
+            f"vocab_size is {vocab_size}: it must be over {len(SPECIAL)}, the "
+            "special tokens and the bytes"
         )
 
     def tokenizer(model):

@@ -52,8 +52,9 @@ def attention(query, key, value, mask=None, dropout=None, need_weights=True):
         )
     if mask is not None:
         size = torch.Size([*query.shape[:-1], key.size(-2)])
+        mask = mask != 0
         try:
-            mask = (mask != 0).expand(size)
+            mask.expand(size)  # a check only: what is smaller is cheaper
         except RuntimeError:
             raise ValueError(
                 f"mask {mask.shape} must broadcast to scores {size}"
@@ -130,12 +131,16 @@ class MultiHeadedAttention(nn.Module):
 
 
 class Dropout(nn.Dropout):
-    "nn.Dropout, with random numbers that a CPU makes three times as fast."
+    "nn.Dropout for a CPU: one random number serves four elements."
 
     def forward(self, x):
         if x.device.type != "cpu" or not self.training or self.p == 1:
             return super().forward(x)
-        return x * (torch.rand(x.shape) >= self.p) / (1 - self.p)
+        numbers = torch.empty((x.numel() + 3) // 4, dtype=torch.int64)
+        numbers.random_(-(2**63), None)  # all 64 bits are random
+        parts = numbers.view(torch.int16)[: x.numel()].view(x.shape)
+        kept = parts >= round(self.p * 2**16) - 2**15
+        return x * kept.to(x.dtype).div_(1 - self.p)
 
 
 class PositionwiseFeedForward(nn.Module):
@@ -265,12 +270,13 @@ class DecoderLayer(nn.Module):
         return self.sublayer[2](x, self.feed_forward)
 
     def step(self, x, cache, src_mask):
-        "forward for the next position alone, x (batch, 1, size): no tgt_mask."
+        "forward for the next position alone, x (rows, 1, size): no tgt_mask."
         own, src = self.self_attn, self.src_attn
         x = self.sublayer[0](
             x, lambda x: own.attend(x, *cache.extend(*own.project(x, x)))
         )
-        # Beginnings of one sentence look at its memory side by side.
+        # The beginnings of a sentence look at its memory side by side, as if
+        # they were positions: so it is not copied for each of them.
         x = self.sublayer[1](
             x,
             lambda x: src.attend(
@@ -449,7 +455,7 @@ def beam_search(
     """Follow the beam likeliest beginnings of each row, not only one (6.1).
     src: ids (batch, s) -> ids (batch, up to max_len) and scores (batch), which
     are log p / ((5 + length) / 6) ** length_penalty.  The greedy sentence is
-    always followed to its end, so no score is below its score."""
+    always followed: if it ends, no score is below its score."""
     if beam < 1 or max_len < 2:
         raise ValueError(
             f"beam is {beam}, max_len {max_len}: at least 1 and 2 are needed"
@@ -712,11 +718,11 @@ def read_pairs(path):
     if wrong:
         some = ", ".join(map(str, wrong[:5])) + ", ..." * (len(wrong) > 5)
         raise ValueError(
-            f"{path}: {len(wrong)} lines are not a source, one tab and a "
-            f"target: {some}"
+            f"{path}: lines {some} ({len(wrong)} in all) are not a source, "
+            "one tab and a target"
         )
     if not pairs:
-        raise ValueError(f"{path} has no line: it must have pairs to learn")
+        raise ValueError(f"{path} has no line: it must have pairs")
     return pairs
 
 
@@ -725,7 +731,8 @@ def train_tokenizer(texts, vocab_size):
     A character that no text has becomes its bytes, so nothing is lost."""
     if vocab_size <= len(SPECIAL):
         raise ValueError(
-            f"vocab_size is {vocab_size}: {len(SPECIAL)} are special and bytes"
+            f"vocab_size is {vocab_size}: it must be over {len(SPECIAL)}, the "
+            "special tokens and the bytes"
         )
 
     def tokenizer(model):
@@ -829,7 +836,7 @@ def choose_device(fp32=False):
 
 def keep_freed_memory():
     """On Linux, have malloc keep what is freed.  Large tensors come and go at
-    every step; getting them from the kernel anew cost a fifth of the time."""
+    every step, and getting them from the kernel anew takes time."""
     if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "mallopt"):
         libc = ctypes.CDLL(None)
         libc.mallopt(-4, 0)  # M_MMAP_MAX: no block apart from the heap
@@ -844,7 +851,7 @@ def option(default, low, high, meaning):
 
 @dataclass
 class Settings:
-    "All that decides the weights of a run, but for its data."
+    "The sizes of the model, and the way it learns."
 
     vocab: int = option(2000, 260, 10**6, "subwords, for both languages")
     layers: int = option(2, 1, 100, "layers of the encoder, of the decoder")
@@ -918,7 +925,7 @@ def checksum(path):
 
 
 def save_checkpoint(folder, model, tokenizer, record, optimizer=None):
-    """Write a new folder that is complete, or not there at all.
+    """Write a new folder: if the program dies, it is complete or not there.
     record: what else to remember, as JSON; with it go the checksums."""
     folder = Path(folder)
     if folder.exists():
@@ -1036,16 +1043,15 @@ def train(data, out, settings=None, fp32=False, log=print):
     process takes its share of every batch.  Returns the last checkpoint."""
     keep_freed_memory()
     device, dtype = choose_device(fp32)
-    rank, world = 0, int(os.environ.get("WORLD_SIZE", 1))
+    rank = int(os.environ.get("RANK", 0))  # torchrun sets both
+    world = int(os.environ.get("WORLD_SIZE", 1))
+    if settings is not None and rank == 0:
+        begin(data, out, settings, fp32)
     if world > 1:
         if device.type == "cuda":
             torch.cuda.set_device(device)
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-        rank = dist.get_rank()
-    if settings is not None and rank == 0:
-        begin(data, out, settings, fp32)
-    if world > 1:
-        dist.barrier()  # the others wait for epoch 0
+        dist.barrier()  # the others wait until epoch 0 is written
     if not checkpoints(out):
         raise ValueError(f"{out} has no checkpoint to go on from")
     folder = checkpoints(out)[-1]
@@ -1120,16 +1126,17 @@ def train(data, out, settings=None, fp32=False, log=print):
             total = torch.tensor(loss, device=device)
             dist.all_reduce(total)
             loss = float(total)
-        if not math.isfinite(loss):
-            raise ValueError(
-                f"the loss of epoch {epoch} is {loss}: a smaller factor helps"
-            )
         if rank > 0:
             continue
         model.eval()
         valid_loss, _ = run_epoch(
             batches(valid, 0), model, plain, None, None, mode="eval"
         )
+        if not math.isfinite(loss + valid_loss):
+            raise ValueError(
+                f"the loss of epoch {epoch} is {loss}, {valid_loss} in "
+                "validation: begin a new run, with a smaller factor or clip"
+            )
         record["epoch"], record["state"] = epoch, asdict(state)
         record["history"].append([loss, valid_loss])
         folder = Path(out) / f"epoch_{epoch:04}"
@@ -1157,7 +1164,8 @@ def describe(device):
 
 
 def translate(model, tokenizer, texts, beam=4):
-    "Translate each text, in batches of similar length; beam 1 is greedy."
+    """Translate each text, in batches of similar length; beam 1 is greedy.
+    A translation stops at about twice the length of its text."""
     device = next(model.parameters()).device
     limit = model.src_embed[1].pe.size(1)
     rows = encode(tokenizer, texts)
@@ -1190,7 +1198,7 @@ def translate(model, tokenizer, texts, beam=4):
                 model, src, src_mask, max_len, START, END, beam
             )
         for i, text in zip(chosen, decode(tokenizer, ids.tolist())):
-            result[i] = " ".join(text.split())
+            result[i] = " ".join(text.split())  # one line, whatever it wrote
     return result
 
 
@@ -1213,7 +1221,10 @@ def average_checkpoints(folders, out):
     others = [load_checkpoint(folder) for folder in folders[1:]]
     for folder, (_, _, other) in zip(folders[1:], others):
         if any(other[k] != record[k] for k in ("settings", "vocab", "data")):
-            raise ValueError(f"{folder} and {folders[0]} are of two runs")
+            raise ValueError(
+                f"{folder} and {folders[0]} are of two runs: only checkpoints "
+                "of one can be averaged"
+            )
     with torch.no_grad():
         for name, p in model.named_parameters():
             for other, _, _ in others:
@@ -1226,7 +1237,7 @@ def average_checkpoints(folders, out):
 @torch.no_grad()
 def attention_maps(model, src, tgt):
     """Weights (layers, h, q, k) of the model for lists of ids, START to END:
-    {"encoder": to the source, "decoder": to the target, "source": across}."""
+    "encoder" source to source, "decoder" target to target, "source" across."""
     if model.training:
         raise ValueError("model is in training, with dropout: call eval()")
     parts = {
@@ -1254,8 +1265,11 @@ def draw_attention(weights, rows, columns):
     from matplotlib import font_manager  # slow to import, and seldom needed
     from matplotlib.figure import Figure
 
-    for font in find("tutorial/fonts").glob("*.otf"):
-        font_manager.fontManager.addfont(font)
+    try:
+        for font in find("tutorial/fonts").glob("*.otf"):
+            font_manager.fontManager.addfont(font)
+    except FileNotFoundError:
+        pass  # outside the course the fonts of the system have to do
     layers, h, q, k = weights.shape
     size = h * (0.25 * k + 1), layers * (0.25 * q + 1)
     figure = Figure(figsize=size, layout="constrained")
@@ -1300,7 +1314,7 @@ def translate_command(options):
     model, tokenizer = open_model(options.model)
     if options.text is None:
         if options.attention:
-            raise ValueError("--attention draws one sentence: name it")
+            raise ValueError("--attention draws one sentence: give it")
         at_once = 1 if sys.stdin.isatty() else 1000
         sys.stdin.reconfigure(encoding="utf-8-sig")
         while lines := list(islice(sys.stdin, at_once)):
@@ -1403,7 +1417,9 @@ def main(arguments=None):
     try:
         options.run(options)
     except KeyboardInterrupt:
-        sys.exit("\nstopped; a training goes on with --resume")
+        sys.exit("\nstopped; train --resume goes on with a training")
+    except UnicodeDecodeError:
+        sys.exit("error: the text is not UTF-8: save the file as UTF-8")
     except (ValueError, OSError, SafetensorError) as error:
         sys.exit(f"error: {error}")
 

@@ -134,7 +134,7 @@ def check_order(order):
     torch.manual_seed(5)
     expect(
         shuffled(order, 30, 0, 1) == first,
-        "두 번 부르니 다른 순서다. 앞에서 뽑은 난수에 매달리지 않게, "
+        "두 번 부르니 다른 순서다. 앞에서 뽑은 난수에 좌우되지 않게, "
         "(seed, epoch)로 씨앗을 심은 난수를 쓴다.",
     )
     expect(

@@ -111,7 +111,7 @@ def check_3(looked_at):
         given = filled(looked_at(weights.clone(), list(src), list(tgt)))
         expect(
             isinstance(given, list | tuple),
-            f"짝의 리스트를 돌려줘야 하는데 {type(given).__name__}이다.",
+            f"짝의 목록을 돌려줘야 하는데 {type(given).__name__}이다.",
         )
         expect(
             len(given) == len(tgt) - 1,
