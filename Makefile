@@ -5,16 +5,20 @@ PYTHON = python3
 IN_VENV = .venv/bin/python
 CHECK_PYTHON = $(PYTHON) -c "import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else 'Python %d.%d does not fit: Python 3.11, 3.12 or 3.13 is needed. Name one: make run PYTHON=python3.11' % v)"
 
-.PHONY: help run test lab notebooks
+.PHONY: help run site test lab notebooks
 
 help:
-	@echo "make run        execute all lessons into build/"
+	@echo "make run        execute all lessons, and make the web edition of them"
+	@echo "make site       make the web edition, site/, of the lessons as they are"
 	@echo "make test       check that everything still comes out the same"
 	@echo "make lab        read and play in JupyterLab, on a copy of your own"
 	@echo "make notebooks  rebuild the committed notebooks (for maintainers)"
 
 run: .venv/requirements.txt
 	@$(IN_VENV) -m tutorial run
+
+site: .venv/requirements.txt
+	@$(IN_VENV) -m tutorial site
 
 test: .venv/requirements.txt
 	@$(IN_VENV) -m pytest

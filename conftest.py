@@ -8,13 +8,16 @@ from xdist.scheduler import LoadScopeScheduling
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-class ByNotebook(LoadScopeScheduling):
-    """The cells of a notebook need one kernel; other tests stand alone."""
+class ByNeed(LoadScopeScheduling):
+    """The cells of a notebook need one kernel, tests of the web edition one
+    site; other tests stand alone."""
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, _ = nodeid.partition("::")
+        if path.endswith("test_site.py"):
+            return "site"
         return path if path.endswith(".ipynb") else nodeid
 
 
 def pytest_xdist_make_scheduler(config, log):
-    return ByNotebook(config, log)
+    return ByNeed(config, log)

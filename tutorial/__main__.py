@@ -34,7 +34,8 @@ def parser() -> argparse.ArgumentParser:
         sub.set_defaults(command=command)
         return sub
 
-    add("run", run, "execute all lessons into build/")
+    add("run", run, "execute all lessons into build/, make site/ of them")
+    add("site", site, "make the web edition, site/, of notebooks/")
     add("lab", lab, "open JupyterLab on a copy of the lessons, lab/")
     sub = add(
         "diff", diff, "show what changed in transformer.py between two steps"
@@ -62,12 +63,22 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    from tutorial import builder, production
+    from tutorial import builder, production, web
 
     seconds = production.run(production.BUILD, all_steps())
     print_slowest(seconds)
-    print(f"읽을 곳: {production.BUILD / builder.CONTENTS}.ipynb")
+    web.build(production.BUILD, web.SITE)
+    print(f"브라우저로 읽기: {web.SITE / 'index.html'}")
+    print(f"노트북: {production.BUILD / builder.CONTENTS}.ipynb")
     print("JupyterLab으로 열기: make lab")
+    return 0
+
+
+def site(options: argparse.Namespace) -> int:
+    from tutorial import builder, web
+
+    web.build(builder.NOTEBOOKS, web.SITE)
+    print(f"브라우저로 읽기: {web.SITE / 'index.html'}")
     return 0
 
 

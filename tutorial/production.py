@@ -74,7 +74,7 @@ def stamp(step: Step) -> str:
         path
         for folder in ("tutorial", "data", "models")
         for path in sorted((ROOT / folder).rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "web"} & set(path.parts)
     ]
     snapshots = [
         s.snapshot_file for s in all_steps() if s.number <= step.number
