@@ -122,6 +122,9 @@ def finish(soup: BeautifulSoup) -> None:
         anchor["aria-label"] = "이 제목으로 가는 링크"
         anchor.parent["id"] = unquote(anchor.parent["id"])
         anchor["href"] = "#" + anchor.parent["id"]
+    for header in soup.find_all("th"):
+        if not header.get_text(strip=True):
+            header.name = "td"  # the empty corner heads nothing
     for wide in soup.find_all(["table", "math"]):
         if wide.name == "table" or wide.get("display") == "block":
             wide.wrap(soup.new_tag("div", attrs={"class": "scroll"}))
