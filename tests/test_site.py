@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64decode
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -109,16 +110,16 @@ def test_what_a_notebook_prints_stands_on_its_page(step):
 @each_step
 def test_every_figure_is_a_file_and_the_one_of_the_notebook(step):
     pictures = [
-        output.data["image/png"]
+        b64decode(output.data["image/png"])
         for cell in code_cells(step)
         for output in cell.outputs
         if "image/png" in output.get("data", {})
     ]
     shown = soup(f"{step.name}.html").select("figure:not(.map) img")
-    assert len(shown) == len(pictures) > 0
-    for image in shown:
-        data = (site() / image["src"]).read_bytes()
-        assert data.startswith(b"\x89PNG")
+    assert [
+        (site() / image["src"]).read_bytes() for image in shown
+    ] == pictures
+    assert pictures
 
 
 @each_lesson

@@ -252,6 +252,10 @@ def top_level(text: str) -> dict[str, ast.AST]:
     return {node.name: node for node in body if isinstance(node, kinds)}
 
 
+def titled(name: str, node: ast.AST) -> str:
+    return f"class {name}" if isinstance(node, ast.ClassDef) else name
+
+
 def definition(text: str, name: str) -> tuple[str, int]:
     """The source of one function or class and its first line number."""
     node = top_level(text).get(name)
@@ -265,7 +269,7 @@ def definition(text: str, name: str) -> tuple[str, int]:
 def names_inside(text: str, first: int, last: int) -> str:
     """What a folded stretch holds: `class A … class C`."""
     inside = [
-        ("class " if isinstance(node, ast.ClassDef) else "") + name
+        titled(name, node)
         for name, node in top_level(text).items()
         if node.lineno <= last and node.end_lineno >= first
     ]

@@ -23,11 +23,11 @@ from tutorial.viewer import (
     births,
     names_inside,
     stretches,
+    titled,
     top_level,
 )
 
 TAG = {"+": "ins", "-": "del", " ": "span"}
-
 
 # Names, punctuation and the like have no colour: half of all markup.
 PLAIN = re.compile(r'<span class="(?:n|p|o|w|nb|nn|bp|ne)">([^<]*)</span>')
@@ -59,8 +59,7 @@ def number(n: int | None, link: bool = False) -> str:
 
 
 def viewer_html(diff: Diff) -> str:
-    """The change of a step, unfolded by hand: all that JavaScript starts
-    from is here."""
+    """The change of a step; JavaScript draws whatever else is wanted."""
     change = diff.change
     old_html = coloured("\n".join(change.old) + "\n")
     new_html = coloured("\n".join(change.new) + "\n")
@@ -128,7 +127,7 @@ def script(steps: list[Step]) -> str:
                 "lines": [pool.setdefault(x, len(pool)) for x in lines],
                 "born": births(step),
                 "names": [
-                    [name, node.lineno, node.end_lineno]
+                    [titled(name, node), node.lineno, node.end_lineno]
                     for name, node in top_level(step.snapshot).items()
                 ],
             }

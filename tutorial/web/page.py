@@ -45,8 +45,6 @@ KINDS = {
     "step.diff()": "viewer",
     'import sys; sys.path.insert(0, "..")': "setup",
 }
-
-
 VIEWER = "<!-- viewer -->"
 
 
@@ -136,7 +134,7 @@ def link_steps(soup: BeautifulSoup, own: Step) -> None:
     """`6단계에서 보았듯이` leads to step 6."""
     pages = {s.number: f"{s.name}.html" for s in all_steps() if s != own}
     for text in soup.find_all(string=re.compile(r"\d단계")):
-        if text.find_parent(["a", "code", "pre", "summary", "section"]):
+        if text.find_parent(["a", "code", "pre", "summary"]):
             continue
         parts = []
         for piece in re.split(r"(\d+단계)", text):
