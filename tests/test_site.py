@@ -133,6 +133,18 @@ def test_maths_is_drawn_by_the_browser(page):
     assert not [text for text in prose if "$" in text or "\\frac" in text]
 
 
+def test_log_stands_apart_from_what_it_is_of():
+    formulas = [
+        str(math)
+        for page in LESSONS
+        for math in soup(page).find_all("math")
+        if "<mi>log</mi>" in str(math)
+    ]
+    assert formulas
+    for math in formulas:
+        assert not re.search("<mi>log</mi><m(i|sub|frac)", math), math
+
+
 def test_formulas_are_there():
     assert sum(len(soup(page).find_all("math")) for page in LESSONS) > 100
 

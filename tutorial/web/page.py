@@ -61,10 +61,19 @@ class MathRenderer(IPythonRenderer):
     """Markdown with MathML, which a browser draws by itself."""
 
     def inline_math(self, body):
-        return convert(body)
+        return mathml(body, "inline")
 
     def block_math(self, body):
-        return convert(body, display="block")
+        return mathml(body, "block")
+
+
+def mathml(body: str, display: str) -> str:
+    """With the thin space of TeX between log and what it is of."""
+    return re.sub(
+        "(<mi>(?:log|sin|cos)</mi>)(?=<(?:mi|msub|mfrac)>)",
+        r'\1<mspace width="0.17em" />',
+        convert(body, display=display),
+    )
 
 
 class LessonExporter(HTMLExporter):
