@@ -912,7 +912,11 @@ def build_model(settings, vocab):
         settings.heads,
         settings.dropout,
     )
-    return tie_embeddings(model)
+    tie_embeddings(model)
+    # Xavier left a large vocabulary short vectors: make them as long as those
+    # of the positions, and learning starts sooner.
+    nn.init.normal_(model.generator.proj.weight, std=settings.d_model**-0.5)
+    return model
 
 
 def digest(value):

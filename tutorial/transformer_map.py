@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 100, 60
 
 FACE = {"new": "#ffd778", "present": "#dce8f6", "absent": "#ffffff"}
 EDGE = {"new": "#b86e00", "present": "#3f6fa3", "absent": "#d8d8d8"}
-INK = {"new": "#000000", "present": "#14283f", "absent": "#b4b4b4"}
+INK = {"new": "#000000", "present": "#14283f", "absent": "#767676"}
 
 
 @dataclass(frozen=True)

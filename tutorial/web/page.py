@@ -112,6 +112,7 @@ def lesson(step: Step, notebook: NotebookNode) -> Lesson:
     soup = BeautifulSoup(html, "html.parser")
     finish(soup)
     link_steps(soup, step)
+    keep_whole(soup)
     return Lesson(markdown(facts), str(soup), resources["outputs"])
 
 
@@ -155,6 +156,28 @@ def link_steps(soup: BeautifulSoup, own: Step) -> None:
                 parts.append(link)
             else:
                 parts.append(piece)
+        text.replace_with(*parts)
+
+
+def keep_whole(soup: BeautifulSoup) -> None:
+    """No new line inside `-inf`, Pre-LN or a shape: they are short, and
+    read as something else when they are parted."""
+    for code in soup.find_all("code"):
+        text = code.get_text()
+        if len(text) <= 12 and not code.find_parent("pre"):
+            code["class"] = "whole"
+    for cell in soup.find_all("td"):
+        if re.fullmatch(r"\([\d, ]{,14}\)", cell.get_text()):
+            cell["class"] = "whole"
+    word = r"(\b[A-Za-z]{1,6}-[A-Za-z]{1,6}\b)"
+    for text in soup.find_all(string=re.compile(word)):
+        if text.find_parent(["code", "pre", "math", "svg"]):
+            continue
+        parts = re.split(word, text)
+        for i in range(1, len(parts), 2):
+            whole = soup.new_tag("span", attrs={"class": "whole"})
+            whole.string = parts[i]
+            parts[i] = whole
         text.replace_with(*parts)
 
 
