@@ -3,9 +3,10 @@
 
 PYTHON = python3
 IN_VENV = .venv/bin/python
+PIP_AUDIT = 2.10.1
 CHECK_PYTHON = $(PYTHON) -c "import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else 'Python %d.%d does not fit: Python 3.11, 3.12 or 3.13 is needed. Name one: make run PYTHON=python3.11' % v)"
 
-.PHONY: help run site test lab notebooks
+.PHONY: help run site test lab notebooks mutants matrix repeat kills audit
 
 help:
 	@echo "make run        execute all lessons, and make the web edition of them"
@@ -13,6 +14,11 @@ help:
 	@echo "make test       check that everything still comes out the same"
 	@echo "make lab        read and play in JupyterLab, on a copy of your own"
 	@echo "make notebooks  rebuild the committed notebooks (for maintainers)"
+	@echo "make mutants    damage the code, a small change at a time: who notices?"
+	@echo "make matrix     do other machines, locales and folders print the same?"
+	@echo "make repeat     is the check of notebooks green twenty times in a row?"
+	@echo "make kills      kill trainings 50 times; is anything lost?"
+	@echo "make audit      are there known holes in what requirements.txt names?"
 
 run: .venv/requirements.txt
 	@$(IN_VENV) -m tutorial run
@@ -28,6 +34,31 @@ lab: .venv/requirements.txt
 
 notebooks: .venv/requirements.txt
 	@$(IN_VENV) -m tutorial notebooks
+
+# Some steps only: make mutants STEPS="3 7"
+mutants: .venv/requirements.txt
+	@$(IN_VENV) -m tests.mutants $(STEPS)
+
+# Some rows only: make matrix ROWS="euc-kr read-only"
+matrix: .venv/requirements.txt
+	@$(IN_VENV) -m tests.matrix $(ROWS)
+
+repeat: .venv/requirements.txt
+	@$(IN_VENV) -m tests.repeat
+
+kills: .venv/requirements.txt
+	@$(IN_VENV) -m tests.kills
+
+# What audits is no part of what is audited, so it has an environment of its
+# own.  It asks an advisory service on the network.
+audit: build/audit/pip-audit-$(PIP_AUDIT)
+	@build/audit/bin/pip-audit --strict --requirement requirements.txt
+
+build/audit/pip-audit-$(PIP_AUDIT):
+	@$(CHECK_PYTHON)
+	@$(PYTHON) -m venv --clear build/audit
+	@build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==$(PIP_AUDIT)
+	@touch $@
 
 # The copy inside .venv says which requirements are installed there.  Without
 # a Python that runs, or with another copy, .venv is set up again.

@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 from tutorial import builder
 from tutorial.steps import ROOT, Step
@@ -14,10 +16,16 @@ COMMAND += ["-p", "nbval.plugin", "-p", "no:cacheprovider", "--color=no", "-x"]
 COMMAND += ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120"]
 
 
-def check(steps: list[Step], **environment: str) -> tuple[bool, str]:
+def check(steps: Iterable[Step], **environment: str) -> tuple[bool, str]:
     """Whether nbval is green on the steps' notebooks, and what it said."""
+    return check_files(map(builder.notebook_file, steps), **environment)
+
+
+def check_files(
+    notebooks: Iterable[Path], **environment: str
+) -> tuple[bool, str]:
     result = subprocess.run(
-        [*COMMAND, *(str(builder.notebook_file(step)) for step in steps)],
+        [*COMMAND, *map(str, notebooks)],
         cwd=ROOT,
         env={
             **os.environ,

@@ -8,10 +8,10 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from subprocess import PIPE, STDOUT, Popen
 from types import SimpleNamespace
 
 import pytest
@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from tests.kills import Training, contents
 from tests.snapshots import load, since
 from tutorial.steps import find_step
 
@@ -560,6 +561,19 @@ def whole(transformer, corpus):
     return uninterrupted(transformer, corpus)
 
 
+@pytest.mark.parametrize("vocab", [300, 30_000])
+@fast
+def test_embeddings_start_as_long_in_any_vocabulary(transformer, vocab):
+    settings = transformer.Settings(layers=1, d_model=64, d_ff=8)
+    torch.manual_seed(0)
+    model = transformer.build_model(settings, vocab)
+    matrix = model.generator.proj.weight
+    rows = model.src_embed[0](torch.arange(vocab))
+    torch.testing.assert_close(rows, 8 * matrix)
+    assert rows.norm(dim=1).mean().item() == pytest.approx(8, rel=0.02)
+    assert rows.mean().item() == pytest.approx(0, abs=0.03)
+
+
 @training
 def test_training_learns(transformer, whole):
     history = record(whole)["history"]
@@ -1014,7 +1028,7 @@ def test_a_run_interrupted_before_it_began_begins_again(
 def start(code, *arguments):
     """Python in a process of its own, beside the file of step 17, on a
     console of ASCII."""
-    return subprocess.Popen(
+    return Popen(
         [sys.executable, *code, *map(str, arguments)],
         cwd=find_step(17).executed_file.parent,
         env={
@@ -1022,53 +1036,53 @@ def start(code, *arguments):
             "OMP_NUM_THREADS": "1",
             "PYTHONIOENCODING": "ascii",
         },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdout=PIPE,
+        stderr=STDOUT,
         encoding="ascii",
     )
 
 
-SIGNALS = """
-import os, random, signal, sys, threading, time, transformer
-data, out, *settings = sys.argv[1:]
-def send(what, epoch):
-    def wait():
-        while not os.path.exists(os.path.join(out, epoch)):
-            time.sleep(0.01)
-        time.sleep(random.uniform(0, 0.1))
-        os.kill(os.getpid(), what)
-    threading.Thread(target=wait, daemon=True).start()
-train = ["train", "--data", data, "--out", out]
-send(signal.SIGINT, "epoch_0001")
-try:
-    transformer.main([*train, *settings])
-except SystemExit as stopped:
-    print(stopped.code, flush=True)
-send(signal.SIGKILL, "epoch_0004")
-transformer.main([*train, "--resume"])
-"""
+def ctrl_c(process):
+    process.send_signal(signal.SIGINT)
 
 
+@training
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
-def test_ctrl_c_and_a_kill_lose_an_epoch_at_most(corpus, tmp_path):
-    """At random moments: the first says how to go on, the second nothing;
-    and the run ends with the weights of one that was left alone."""
-    transformer, out = load(17), tmp_path / "run"
+def test_stopped_at_any_moment_a_run_ends_with_the_same_weights(
+    transformer, corpus, tmp_path
+):
+    """A kill says nothing, Ctrl-C how to go on; `make kills` does it often."""
     settings = SMALL | {"epochs": 9}
-    run = start(
-        *[["-c", SIGNALS], corpus, out],
-        *(f"--{k.replace('_', '-')}={v}" for k, v in settings.items()),
-    )
-    output, _ = run.communicate(timeout=300)
-    assert run.returncode == -signal.SIGKILL, output
-    assert "epoch 1 of 9: loss" in output and "tokens/s" in output
-    assert "stopped" in output and "--resume" in output
-    assert "Traceback" not in output
-    reached = names(transformer, out)[-1]
-    assert "epoch_0004" <= reached < "epoch_0009"
-    last = transformer.train(corpus, out, log=None)
+    run = Training(transformer, corpus, tmp_path / "run", settings)
+    for aim, seconds, how in (
+        ("before epoch 0", 0.5, Popen.kill),
+        ("within an epoch", 0.1, ctrl_c),
+        ("while writing", 0.0, Popen.kill),
+    ):
+        assert run.stop(aim, seconds, how), "it ended before"
+        assert run.losses() == []
     whole = train(transformer, corpus, tmp_path / "whole", **settings)
-    assert record(last) == record(whole)
+    assert run.end() == contents(whole)
+    said = run.log.read_text(encoding="utf-8")
+    assert "epoch 9 of 9: loss" in said and "tokens/s" in said
+    assert "stopped" in said and "--resume" in said
+    assert "Traceback" not in said
+
+
+@training
+def test_what_a_kill_must_not_cost_is_named(
+    transformer, corpus, tmp_path, whole
+):
+    out = shutil.copytree(whole.parent, tmp_path / "run")
+    run = Training(transformer, corpus, out, SMALL)
+    assert run.losses() == []
+    (out / "epoch_0000").rename(out / "epoch_0005")
+    assert run.losses() == [], "only the last ones are kept"
+    shutil.rmtree(out / "epoch_0005")
+    change_a_byte(out / "epoch_0004" / "model.safetensors")
+    lost, damaged = run.losses()
+    assert lost == "epoch_0005 is lost"
+    assert str(out / "epoch_0004") in damaged and "damaged" in damaged
 
 
 @training
@@ -1200,7 +1214,8 @@ def test_data_that_is_not_there_is_named(transformer, tmp_path):
 # Several processes
 
 
-def test_two_processes_follow_one(corpus, tmp_path):
+@training
+def test_two_processes_follow_one(transformer, corpus, tmp_path):
     """20 updates or more of the same batches, half of each in a process.
 
     The gradient of a key's bias is 0 but for rounding, as it moves all scores
@@ -1208,7 +1223,6 @@ def test_two_processes_follow_one(corpus, tmp_path):
     No output depends on it, so it is left out.  Elsewhere an update is at
     most the rate long, and 20 of these at most 0.02: far more than the
     difference that is allowed."""
-    transformer = load(17)
     settings = SMALL | {
         "dropout": 0.0,
         "epochs": 4,
