@@ -6,7 +6,7 @@ IN_VENV = .venv/bin/python
 PIP_AUDIT = 2.10.1
 CHECK_PYTHON = $(PYTHON) -c "import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else 'Python %d.%d does not fit: Python 3.11, 3.12 or 3.13 is needed. Name one: make run PYTHON=python3.11' % v)"
 
-.PHONY: help run site test lab notebooks mutants matrix repeat kills audit
+.PHONY: help run site test lab notebooks mutants matrix repeat kills fuzz audit
 
 help:
 	@echo "make run        execute all lessons, and make the web edition of them"
@@ -18,6 +18,7 @@ help:
 	@echo "make matrix     do other machines, locales and folders print the same?"
 	@echo "make repeat     is the check of notebooks green twenty times in a row?"
 	@echo "make kills      kill trainings 50 times; is anything lost?"
+	@echo "make fuzz       2,000 bad inputs of each kind: is each refused in words?"
 	@echo "make audit      are there known holes in what requirements.txt names?"
 
 run: .venv/requirements.txt
@@ -48,6 +49,9 @@ repeat: .venv/requirements.txt
 
 kills: .venv/requirements.txt
 	@$(IN_VENV) -m tests.kills
+
+fuzz: .venv/requirements.txt
+	@$(IN_VENV) -m pytest tests/test_bad_input.py --hypothesis-profile=long --hypothesis-show-statistics
 
 # What audits is no part of what is audited, so it has an environment of its
 # own.  It asks an advisory service on the network.

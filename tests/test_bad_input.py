@@ -459,15 +459,14 @@ def test_greedy_decode(source, max_len, start, end):
     else:
         ys = call[0](*call[1:], end)
         assert (ys[:, 0] == start).all()
+        ends = ys[:, 1:] == (-1 if end is None else end)
+        ended = (ends.cumsum(1) - ends.int()).bool()  # before this token
         log_p = next_log_p(src, mask, ys)
-        best = log_p.amax(-1)
         found = log_p.gather(-1, ys[:, 1:, None]).squeeze(-1)
-        ended = (ys[:, 1:] == end).int().cumsum(1)
-        going = ended - (ys[:, 1:] == end).int() == 0
-        torch.testing.assert_close(found[going], best[going])
-        assert (ys[:, 1:][~going] == end).all()
-        all_ended = bool(ended.size(1)) and bool(ended[:, -1].all())
-        assert ys.size(1) == max_len or all_ended
+        best = log_p.amax(-1)
+        torch.testing.assert_close(found[~ended], best[~ended])
+        assert ends[ended].all()
+        assert ys.size(1) == max_len or ends[:, -1].all()
 
 
 @covers("beam_search")
@@ -599,7 +598,7 @@ def test_run_epoch(rows, mode, accum_iter, clip):
             torch.cat([batch.tgt_y for batch in batches]).flatten(),
             ignore_index=PAD,
         )
-        assert loss == pytest.approx(float(expected), rel=1e-4)
+        assert loss == pytest.approx(expected.item(), rel=1e-4)
         if mode == "eval":
             assert state == transformer.TrainState()
         else:

@@ -691,6 +691,27 @@ def test_only_the_last_checkpoints_are_kept(transformer, corpus, tmp_path):
 
 
 @training
+def test_a_removal_that_stops_halfway_leaves_no_half_of_a_checkpoint(
+    transformer, corpus, tmp_path, monkeypatch
+):
+    run = tmp_path / "run"
+
+    def halfway(folder, ignore_errors=False):
+        if folder.exists():
+            (folder / "model.safetensors").unlink()
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(transformer.shutil, "rmtree", halfway)
+        with pytest.raises(KeyboardInterrupt):
+            train(transformer, corpus, run, epochs=7, max_tokens=500)
+    for folder in transformer.checkpoints(run):
+        transformer.load_checkpoint(folder)
+    transformer.train(corpus, run, log=None)
+    assert len(list(run.iterdir())) == 5
+
+
+@training
 def test_a_run_begins_with_the_untrained_model(
     transformer, corpus, tmp_path, whole
 ):

@@ -991,6 +991,8 @@ def train(data, out, settings=None, fp32=False, log=print):
         folder = Path(out) / f"epoch_{epoch:04}"
         save_checkpoint(folder, model, tokenizer, record, adam)
         for old in checkpoints(out)[:-KEPT]:
+            old.rename(f"{old}.old")  # half of one must not look whole
+        for old in Path(out).glob("epoch_*.old"):
             shutil.rmtree(old)
         minutes = (time.perf_counter() - start) / 60
         say(
