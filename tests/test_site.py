@@ -146,16 +146,15 @@ def test_log_stands_apart_from_what_it_is_of():
 
 
 def test_what_is_short_is_not_parted():
-    for page, text, pieces in (
-        ("02_mask.html", "-inf", 10),
-        ("06_sublayer.html", "Pre-LN", 10),
-        ("03_multi_head.html", "(32, 6, 512)", 2),
+    for page, text in (
+        ("02_mask.html", "-inf"),
+        ("06_sublayer.html", "Pre-LN"),
+        ("03_multi_head.html", "(32, 6, 512)"),
     ):
         whole = [e.get_text() for e in soup(page).main.select(".whole")]
-        assert whole.count(text) >= pieces
         prose = soup(page).main.select("p, li, td, h2, h3")
         said = sum(part.get_text().count(text) for part in prose)
-        assert whole.count(text) == said
+        assert whole.count(text) == said > 2
 
 
 def test_formulas_are_there():

@@ -94,6 +94,11 @@ def test_axe_finds_nothing(browser, page, theme):
     with opened(browser, page, TABLET, theme) as tab:
         if page in LESSONS:
             tab.wait_for_selector(".viewer[data-ready]")
+        # It takes a minute for a thousand lines of code, which are all alike.
+        tab.evaluate(
+            "[...document.querySelectorAll('.row')].slice(300)"
+            ".forEach(row => row.remove())"
+        )
         results = Axe().run(tab, options={"preload": False})
         assert results.violations_count == 0, results.generate_report()
 

@@ -169,7 +169,7 @@ def keep_whole(soup: BeautifulSoup) -> None:
     for cell in soup.find_all("td"):
         if re.fullmatch(r"\([\d, ]{,14}\)", cell.get_text()):
             cell["class"] = "whole"
-    word = r"(\b[A-Za-z]{1,6}-[A-Za-z]{1,6}\b)"
+    word = r"(?<![A-Za-z-])([A-Za-z]{1,6}-[A-Za-z]{1,6})(?![A-Za-z-])"
     for text in soup.find_all(string=re.compile(word)):
         if text.find_parent(["code", "pre", "math", "svg"]):
             continue
