@@ -1,5 +1,6 @@
 """The workshop around `transformer.py`, which knows nothing of it."""
 
+import logging
 import sys
 from importlib.util import find_spec
 
@@ -13,6 +14,12 @@ for package in ("torch", "matplotlib", "pygments", "yaml"):
             f"이 Python({sys.executable})에는 {package}가 없다: "
             "make lab으로 열거나, 커널을 이 저장소의 .venv로 바꾼다."
         )
+
+# Where there is no home folder, Matplotlib warns that it keeps its cache
+# elsewhere.  Its parts, such as that of fonts, have loggers of their own.
+logging.getLogger("matplotlib").addFilter(
+    lambda record: record.levelno > logging.WARNING
+)
 
 from tutorial.lesson import lesson  # noqa: E402
 
