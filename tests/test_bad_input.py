@@ -419,7 +419,7 @@ def sources(draw):
     right = (batch, 1, s)
     shape = draw(
         st.sampled_from(
-            [None, right, right, right]
+            [None, None, *6 * [right]]
             + [(s,), (batch, s), (batch, 1, 1, s), (batch, 1, s + 1)]
             + [(batch + 1, 1, s), (batch, s + 1, s)]
         )
