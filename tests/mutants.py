@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -250,7 +251,7 @@ def caught(step: Step, text: str) -> dict[str, bool]:
             (Path(folder) / name).symlink_to(ROOT / name)
         damaged = steps / step.name / "transformer.py"
         damaged.write_text(text, encoding="utf-8", newline="\n")
-        environment = {EXECUTED_STEPS: str(steps)}
+        environment = {EXECUTED_STEPS: str(steps), "OMP_NUM_THREADS": "1"}
         return {
             "tests": not unit_tests_are_green(step, environment),
             "notebook": not nbval.check([step], **environment)[0],
@@ -270,7 +271,7 @@ def unit_tests_are_green(step: Step, environment: dict[str, str]) -> bool:
         result = subprocess.run(
             command,
             cwd=ROOT,
-            env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+            env={**os.environ, **environment},
             capture_output=True,
             timeout=LIMIT,
         )
@@ -284,11 +285,19 @@ def run(step: Step) -> None:
     done = {row["id"] for row in rows(step)}
     file.parent.mkdir(parents=True, exist_ok=True)
     left = [mutant for mutant in drawn(step) if mutant.id not in done]
-    for mutant in tqdm(left, desc=step.name, unit="mutant"):
-        row = {"id": mutant.id, "what": str(mutant)}
-        row |= caught(step, mutant.text)
-        with file.open("a", encoding="utf-8") as out:
-            out.write(json.dumps(row) + "\n")
+
+    def tried(mutant: Mutant) -> dict:
+        known = {"id": mutant.id, "what": str(mutant)}
+        return known | caught(step, mutant.text)
+
+    pool = ThreadPoolExecutor(os.cpu_count())  # its threads wait, no more
+    try:
+        tries = [pool.submit(tried, mutant) for mutant in left]
+        for done in tqdm(as_completed(tries), step.name, len(tries)):
+            with file.open("a", encoding="utf-8") as out:
+                out.write(json.dumps(done.result()) + "\n")
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def rows(step: Step) -> list[dict]:

@@ -121,6 +121,16 @@ def test_zeros_and_ones_are_a_mask_too(transformer, dtype):
 
 
 @since(2)
+def test_a_mask_that_is_added_is_no_mask_here(transformer):
+    """In nn.Transformer's masks 0 is visible and -inf hidden: read as ours,
+    they would show the future and hide the past."""
+    query, key, value = tensors([], 4, 4, 4, 3)
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(4)
+    with pytest.raises(ValueError, match="mask has numbers below 0"):
+        transformer.attention(query, key, value, mask)
+
+
+@since(2)
 @pytest.mark.parametrize("shape", [(3, 4), (5, 3), (2, 1, 3, 4), (3,)])
 def test_a_mask_of_another_shape_is_named(transformer, shape):
     query, key, value = tensors([5], 3, 5, 4, 2)

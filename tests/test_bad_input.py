@@ -50,6 +50,8 @@ RAISES = {
 # was given, and what would be right.
 BORROWED = re.compile(
     r"dropout probability has to be between 0 and 1, but got .+"
+    r"|Expected tensor .* 'indices' .* types: Long, Int; but got .+"
+    r"|Trying to create tensor with negative dimension .+"
     r"|Format '.*' is not supported \(supported formats: .*\)"
 )
 
@@ -222,13 +224,14 @@ def test_clones(N):
 @covers("MultiHeadedAttention")
 @given(
     h=st.sampled_from([-1, 0, 1, 2, 3, 4, 5]),
-    d_model=st.sampled_from([1, 2, 4, 8, 12, 12]),
+    d_model=st.sampled_from([1, 2, 4, 8, 12, 12, 0, -2]),
     lengths=st.tuples(sizes, sizes, sizes),
     data=st.data(),
 )
 def test_multi_headed_attention(h, d_model, lengths, data):
-    if h < 1 or d_model % h != 0:
-        refused(f"h is {h}", transformer.MultiHeadedAttention, h, d_model)
+    if h < 1 or d_model < 1 or d_model % h != 0:
+        naming = f"h is {h}: it must divide d_model, {d_model}"
+        refused(naming, transformer.MultiHeadedAttention, h, d_model)
         return
     torch.manual_seed(data.draw(seeds))
     attend = transformer.MultiHeadedAttention(h, d_model).eval()
@@ -265,11 +268,20 @@ def test_multi_headed_attention(h, d_model, lengths, data):
     d_model=st.integers(1, 9),
     vocab=st.integers(1, 9),
     shape=st.lists(st.integers(0, 4), max_size=3),
-    dtype=st.sampled_from([torch.long, torch.int32]),
+    dtype=st.sampled_from([torch.long, torch.int32, torch.float32]),
+    other=st.sampled_from([0, 0, -1, 1]),
 )
-def test_embeddings(d_model, vocab, shape, dtype):
+def test_embeddings(d_model, vocab, shape, dtype, other):
+    """other: an id that lies so far before, or after, the vocabulary."""
     embed = transformer.Embeddings(d_model, vocab)
     ids = torch.randint(vocab, shape, dtype=dtype)
+    if dtype.is_floating_point:
+        refused("Long, Int; but got torch.FloatTensor", embed, ids)
+        return
+    if other and ids.numel():
+        ids.view(-1)[0] = -1 if other < 0 else vocab
+        refused(f"not all in the vocabulary, 0 to {vocab - 1}$", embed, ids)
+        return
     expected = F.one_hot(ids.long(), vocab).float() @ embed.lut.weight
     torch.testing.assert_close(embed(ids), expected * math.sqrt(d_model))
 
@@ -279,30 +291,38 @@ probabilities = st.sampled_from([0.0, 0.1, 0.9, 1.0]) | st.floats(-0.5, 1.5)
 
 @covers("PositionalEncoding")
 @given(
-    d_model=st.sampled_from([2, 4, 6, 8]) | st.integers(1, 9),
+    d_model=st.sampled_from([2, 4, 6, 8]) | st.integers(-2, 9),
     dropout=probabilities,
-    max_len=st.integers(1, 9),
+    max_len=st.integers(-1, 9),
     length=st.integers(0, 6),
-    start=st.integers(0, 6),
+    start=st.integers(-1, 6),
+    data=st.data(),
 )
-def test_positional_encoding(d_model, dropout, max_len, length, start):
+def test_positional_encoding(d_model, dropout, max_len, length, start, data):
     arguments = d_model, dropout, max_len
-    if d_model % 2 != 0:
-        refused(
-            f"d_model is {d_model}", transformer.PositionalEncoding, *arguments
-        )
+    if d_model < 1 or d_model % 2 != 0 or max_len < 1:
+        naming = f"d_model is {d_model}, max_len {max_len}: an even number"
+        refused(naming, transformer.PositionalEncoding, *arguments)
     elif not 0 <= dropout <= 1:
         refused(
             re.escape(str(dropout)), transformer.PositionalEncoding, *arguments
         )
     else:
         position = transformer.PositionalEncoding(*arguments).eval()
-        x = torch.zeros(2, length, d_model)
+        x = torch.zeros(data.draw(near(2, length, d_model)))
+        if start < 0:
+            refused(f"start is {start}", position, x, start)
+            return
+        length = x.size(1)
         if start + length > max_len:
             refused(
                 f"length {start + length} is over max_len, {max_len}",
                 *(position, x, start),
             )
+            return
+        if x.dim() != 3 or x.size(2) != d_model:
+            naming = rf"is not \(batch, length, {d_model}\)"
+            refused(naming, position, x, start)
             return
         # A pair of features is a point that turns: a complex power.
         turns = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
@@ -321,10 +341,10 @@ def test_positional_encoding(d_model, dropout, max_len, length, start):
 
 @covers("make_model", "tie_embeddings")
 @given(
-    vocabs=st.sampled_from([(1, 1), (2, 5), (5, 2), (7, 7)]),
+    vocabs=st.sampled_from([(1, 1), (2, 5), (5, 2), (7, 7), (0, 5), (5, -1)]),
     N=st.sampled_from([1, 2, 0, -1]),
-    d_model=st.sampled_from([2, 4, 8, 12]) | st.integers(1, 12),
-    d_ff=sizes,
+    d_model=st.sampled_from([2, 4, 8, 12]) | st.integers(-1, 12),
+    d_ff=sizes | st.integers(-1, 5),
     h=st.sampled_from([1, 2, 4]) | st.integers(-1, 5),
     dropout=probabilities,
 )
@@ -332,7 +352,10 @@ def test_make_model(vocabs, N, d_model, d_ff, h, dropout):
     def make():
         return transformer.make_model(*vocabs, N, d_model, d_ff, h, dropout)
 
-    if h < 1 or d_model % h != 0:
+    if min(vocabs) < 1 or d_ff < 1:
+        naming = f"src_vocab is {vocabs[0]}, tgt_vocab {vocabs[1]}, d_ff "
+        refused(f"{naming}{d_ff}: each must be at least 1", make)
+    elif h < 1 or d_model < 1 or d_model % h != 0:
         refused(f"h is {h}", make)
     elif not 0 <= dropout <= 1:
         refused(re.escape(str(dropout)), make)
@@ -413,26 +436,28 @@ def test_masks_of_a_model(shape, data):
 @st.composite
 def sources(draw):
     """Ids, and a mask for them: right, or of another shape."""
-    batch, s = draw(sizes), draw(sizes)
+    batch, s = draw(sizes | st.integers(0, 1)), draw(sizes)
     torch.manual_seed(draw(seeds))
-    src = torch.randint(11, (batch, s))
+    dtype = draw(st.sampled_from([torch.long, torch.long, torch.int32]))
+    src = torch.randint(11, (batch, s), dtype=dtype)
     right = (batch, 1, s)
     shape = draw(
         st.sampled_from(
             [None, None, *6 * [right]]
-            + [(s,), (batch, s), (batch, 1, 1, s), (batch, 1, s + 1)]
+            + [(1, 1, s), (s,), (batch, s), (batch, 1, 1, s)]
+            + [(batch, 1, s + 1)]
             + [(batch + 1, 1, s), (batch, s + 1, s)]
         )
     )
     mask = None if shape is None else torch.rand(shape) < 0.8
-    if shape == right:
+    if mask is not None:
         mask[..., 0] = True
     return src, mask
 
 
 def right_mask(src, mask):
     batch, s = src.shape
-    return mask is None or mask.shape == (batch, 1, s)
+    return mask is None or mask.shape in [(batch, 1, s), (1, 1, s)]
 
 
 def next_log_p(src, mask, ys):
@@ -446,7 +471,7 @@ def next_log_p(src, mask, ys):
 @given(
     source=sources(),
     max_len=st.sampled_from([*range(1, 10), 0, -1]),
-    start=st.integers(0, 10),
+    start=st.integers(0, 10) | st.just(11),
     end=st.none() | st.integers(-1, 12),
 )
 def test_greedy_decode(source, max_len, start, end):
@@ -454,13 +479,19 @@ def test_greedy_decode(source, max_len, start, end):
     call = transformer.greedy_decode, small_model(), src, mask, max_len, start
     if max_len < 1:
         refused(f"max_len is {max_len}", *call, end)
+    elif not len(src):
+        refused("src .* has no row", *call, end)
     elif not right_mask(src, mask):
         refused("mask", *call, end)
+    elif start == 11 and max_len > 1:
+        refused("not all in the vocabulary, 0 to 10", *call, end)
     else:
         ys = call[0](*call[1:], end)
         assert (ys[:, 0] == start).all()
         ends = ys[:, 1:] == (-1 if end is None else end)
         ended = (ends.cumsum(1) - ends.int()).bool()  # before this token
+        if ys.size(1) == 1:
+            return
         log_p = next_log_p(src, mask, ys)
         found = log_p.gather(-1, ys[:, 1:, None]).squeeze(-1)
         best = log_p.amax(-1)
@@ -475,7 +506,7 @@ def test_greedy_decode(source, max_len, start, end):
     max_len=st.sampled_from([*range(2, 8), 1, 0, -1]),
     start=st.integers(0, 10),
     end=st.integers(0, 12),
-    beam=st.sampled_from([1, 2, 3, 4, 11, 14, 0, -1]),
+    beam=st.sampled_from([1, 2, 3, 4, 11, 14, 0, -1, 10**9]),
     length_penalty=st.floats(-2, 2),
 )
 def test_beam_search(source, max_len, start, end, beam, length_penalty):
@@ -483,12 +514,14 @@ def test_beam_search(source, max_len, start, end, beam, length_penalty):
     src, mask = source
     call = small_model(), src, mask, max_len, start, end
     options = {"beam": beam, "length_penalty": length_penalty}
-    if beam < 1 or max_len < 2:
+    if not 1 <= beam <= 100 or max_len < 2:
         refused(
             f"beam is {beam}, max_len {max_len}",
             *(transformer.beam_search, *call),
             **options,
         )
+    elif not len(src):
+        refused("src .* has no row", transformer.beam_search, *call, **options)
     elif not right_mask(src, mask):
         refused("mask", transformer.beam_search, *call, **options)
     else:
@@ -505,7 +538,9 @@ def test_beam_search(source, max_len, start, end, beam, length_penalty):
         found, scores = transformer.beam_search(*call, **options)
         greedy = transformer.greedy_decode(*call)
         for i in range(len(src)):
-            alone = src[i : i + 1], None if mask is None else mask[i : i + 1]
+            alone = src[i : i + 1], None if mask is None else mask[i:][:1]
+            if mask is not None and len(mask) == 1:
+                alone = src[i : i + 1], mask
             expected = score(*alone, found[i])
             torch.testing.assert_close(
                 scores[i], expected, rtol=1e-4, atol=1e-4
@@ -530,6 +565,11 @@ def test_batch(shapes, dtype, pad, seed):
     torch.manual_seed(seed)
     src = torch.randint(6, (rows, s), dtype=dtype)
     tgt = torch.randint(6, (tgt_rows, t), dtype=dtype)
+    for other in (src[None], src.flatten()):
+        naming = r"src .* is not \(batch, s\)"
+        refused(naming, transformer.Batch, other, tgt, pad)
+    for other in (tgt[None], tgt.flatten()):
+        refused("as many rows", transformer.Batch, src, other, pad)
     if tgt_rows != rows or t < 2:
         refused("as many rows.*at least 2", transformer.Batch, src, tgt, pad)
     else:
@@ -556,7 +596,7 @@ id_rows = st.lists(
     rows=st.lists(id_rows, max_size=5),
     mode=st.sampled_from(["train", "train+log", "eval"]) | st.text(max_size=9),
     accum_iter=st.integers(-1, 5),
-    clip=st.none() | st.floats(0.1, 9),
+    clip=st.none() | st.floats(0.1, 9) | st.floats(),
 )
 def test_run_epoch(rows, mode, accum_iter, clip):
     """With a learning rate of 0 each batch meets the same weights."""
@@ -580,6 +620,8 @@ def test_run_epoch(rows, mode, accum_iter, clip):
         refused("mode is .*, not train, train[+]log or eval", run)
     elif accum_iter < 1:
         refused(f"accum_iter is {accum_iter}", run)
+    elif clip is not None and not clip > 0:
+        refused(f"clip is {clip}: a length must be over 0", run)
     elif not batches:
         refused("data_iter has no batch", run)
     elif any(
@@ -613,14 +655,15 @@ def test_run_epoch(rows, mode, accum_iter, clip):
 @covers("rate")
 @given(
     step=st.integers(-5, 10**6),
-    model_size=st.integers(1, 10**5),
+    model_size=st.integers(1, 10**5) | st.integers(-2, 2),
     factor=st.just(0.0) | st.floats(1e-9, 1e9),
-    warmup=st.integers(-5, 10**7) | st.floats(-5, 1e7),
+    warmup=st.integers(-5, 10**7) | st.floats(-5, 1e7) | st.just(math.nan),
 )
 def test_rate(step, model_size, factor, warmup):
     arguments = step, model_size, factor, warmup
-    if warmup < 1:
-        refused(f"warmup is {warmup}", transformer.rate, *arguments)
+    if model_size < 1 or not warmup >= 1:
+        naming = f"model_size is {model_size}, warmup {warmup}: each must be"
+        refused(naming, transformer.rate, *arguments)
     else:
         step = max(step, 1)
         peak = factor / math.sqrt(model_size * warmup)
@@ -632,18 +675,20 @@ def test_rate(step, model_size, factor, warmup):
 @covers("LabelSmoothing")
 @given(
     size=st.integers(-1, 7),
-    padding_idx=st.integers(0, 6),
+    padding_idx=st.integers(-1, 7),
     smoothing=st.floats(0, 0.99, allow_subnormal=False)
     | st.floats(allow_subnormal=False),
     seed=seeds,
 )
 def test_label_smoothing(size, padding_idx, smoothing, seed):
-    padding_idx %= max(size, 1)
     arguments = size, padding_idx, smoothing
     if size < 3:
         refused(f"size is {size}", transformer.LabelSmoothing, *arguments)
     elif not 0 <= smoothing < 1:
         refused("smoothing is", transformer.LabelSmoothing, *arguments)
+    elif not 0 <= padding_idx < size:
+        naming = f"padding_idx is {padding_idx}: it must be in 0 to {size - 1}"
+        refused(naming, transformer.LabelSmoothing, *arguments)
     else:
         criterion = transformer.LabelSmoothing(*arguments)
         torch.manual_seed(seed)
@@ -651,6 +696,8 @@ def test_label_smoothing(size, padding_idx, smoothing, seed):
         target = torch.randint(size, (9,))
         for wrong in (x[:, 1:], torch.cat([x, x], 1), x[None]):
             refused(rf"not \(n, size {size}\)", criterion, wrong, target)
+        for wrong in (target[1:], target[None], target[:, None], target[0]):
+            refused(r"target .* not \(n\)", criterion, x, wrong)
         wanted = torch.full_like(x, smoothing / (size - 2))
         wanted[range(9), target] = 1 - smoothing
         wanted[:, padding_idx] = 0
@@ -660,10 +707,13 @@ def test_label_smoothing(size, padding_idx, smoothing, seed):
 
 
 @covers("data_gen")
-@given(V=st.integers(-1, 9), rows=st.integers(0, 4), n=st.integers(-1, 3))
+@given(V=st.integers(-1, 9), rows=st.integers(-1, 4), n=st.integers(-1, 3))
 def test_data_gen(V, rows, n):
     if V < 3:
         refused(f"V is {V}", lambda: list(transformer.data_gen(V, rows, n)))
+    elif rows < 0 < n:
+        naming = f"negative dimension {rows}"
+        refused(naming, lambda: list(transformer.data_gen(V, rows, n)))
     else:
         batches = list(transformer.data_gen(V, rows, n))
         assert len(batches) == max(n, 0)
@@ -767,13 +817,13 @@ texts = st.lists(st.text(known, max_size=9), max_size=4)
 
 
 @covers("train_tokenizer")
-@given(texts, st.integers(-1, 262) | st.integers(263, 400))
+@given(texts, st.integers(-1, 262) | st.integers(263, 400) | st.just(10**12))
 def test_train_tokenizer(texts, vocab_size):
     """Each character needs a piece, and so does the start of a word."""
     composed = [unicodedata.normalize("NFC", text) for text in texts]
     words = [f"\u2581{text.replace(' ', chr(0x2581))}" for text in composed]
     characters = set("".join(word for word in words if len(word) > 1))
-    if vocab_size < max(260, 259 + len(characters)):
+    if not max(260, 259 + len(characters)) <= vocab_size <= 10**6:
         refused(
             f"vocab_size is {vocab_size}",
             *(transformer.train_tokenizer, texts, vocab_size),
@@ -794,8 +844,12 @@ ids = st.lists(st.integers(0, VOCAB - 1), max_size=14)
 
 
 @covers("encode", "decode")
-@given(texts=st.lists(any_text, max_size=4), rows=st.lists(ids, max_size=4))
-def test_encode_and_decode(texts, rows):
+@given(
+    texts=st.lists(any_text, max_size=4),
+    rows=st.lists(ids, max_size=4),
+    other=st.integers(VOCAB) | st.integers(max_value=-1),
+)
+def test_encode_and_decode(texts, rows, other):
     """What comes after END is no text."""
     if re.search("[\ud800-\udfff]", "".join(texts)):
         refused("no Unicode", transformer.encode, TOKENIZER, texts)
@@ -806,9 +860,11 @@ def test_encode_and_decode(texts, rows):
     found = transformer.decode(TOKENIZER, rows)
     longer = [[*row, END, VOCAB - 1] for row in rows]
     assert found == transformer.decode(TOKENIZER, longer)
+    naming = f"an id is not in the vocabulary, 0 to {VOCAB - 1}"
+    refused(naming, transformer.decode, TOKENIZER, [*rows, [other]])
 
 
-lengths = st.lists(st.tuples(sizes, sizes), min_size=1, max_size=9)
+lengths = st.lists(st.tuples(sizes, sizes), max_size=9)
 
 
 @covers("group_by_length", "collate")
@@ -817,6 +873,10 @@ def test_group_by_length_and_collate(lengths, max_tokens, seed):
     pairs = [([5] * s, [6] * t) for s, t in lengths]
     group = transformer.group_by_length, pairs, max_tokens, seed
     too_long = sum(max(pair) > max_tokens for pair in lengths)
+    if not pairs:
+        refused("no pair to group", *group)
+        refused("group has no pair", transformer.collate, pairs)
+        return
     if too_long:
         refused(f"{too_long} pairs are over max_tokens, {max_tokens}", *group)
     else:
@@ -851,12 +911,14 @@ def test_settings(name, data):
         value = data.draw(st.integers() | st.integers(low - 1, high + 1))
     else:
         value = data.draw(st.floats() | st.floats(low, high))
+    naming = f"{name} is .*: it must be (int|float), from {low} to {high}"
     if low <= value <= high:
         assert vars(transformer.Settings(**{name: value}))[name] == value
     else:
-        refused(
-            f"{name} is .*from {low} to", transformer.Settings, **{name: value}
-        )
+        refused(naming, transformer.Settings, **{name: value})
+    for wrong in (str(low), None, [low], low + 0.5 * (type(low) is int)):
+        if type(wrong) is not FIELDS[name].type:
+            refused(naming, transformer.Settings, **{name: wrong})
 
 
 # The smallest run, made by the command line
@@ -1000,6 +1062,27 @@ def test_weights_of_another_model(place, name, shape):
     refused(naming, transformer.load_checkpoint, copy)
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_weights_that_are_no_numbers(place, value):
+    copy = copied(place)
+    tensors = load_file(place / "model.safetensors")
+    tensors["generator.proj.bias"][0] = value
+    save_file(tensors, copy / "model.safetensors")
+    seal(copy)
+    naming = f"{re.escape(str(copy))} .*model.safetensors has weights that are"
+    refused(naming, transformer.load_checkpoint, copy)
+
+
+@pytest.mark.parametrize("texts", [["a"], ["I read many, many other words"]])
+def test_a_tokenizer_of_another_vocabulary(place, texts):
+    copy = copied(place)
+    other = transformer.train_tokenizer(texts, 400)
+    other.save(str(copy / "tokenizer.json"))
+    seal(copy)
+    naming = f"{re.escape(str(copy))} .*tokenizer.json does not fit"
+    refused(naming, transformer.load_checkpoint, copy)
+
+
 names = st.text(
     st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="/\\"),
     min_size=1,
@@ -1067,10 +1150,11 @@ def test_translate(texts, beam):
 
 
 @covers("evaluate")
-@given(sentences.filter(len), sentences)
+@given(sentences, sentences)
+@example([], [])
 @example(["a b c d", "e"], ["a b c d", "f"])
 def test_evaluate(translations, references):
-    if len(translations) != len(references):
+    if len(translations) != len(references) or not references:
         refused(
             f"{len(translations)} translations have {len(references)} ref",
             *(transformer.evaluate, translations, references),
@@ -1084,7 +1168,7 @@ def test_evaluate(translations, references):
 
 @covers("average_checkpoints")
 @given(
-    st.lists(st.integers(0, 4), min_size=1, max_size=4),
+    st.lists(st.integers(0, 4), max_size=4),
     st.sampled_from(["new", "run", "data.tsv"]),
 )
 def test_average_checkpoints(run, folder, which, out):
@@ -1097,7 +1181,9 @@ def test_average_checkpoints(run, folder, which, out):
     call = transformer.average_checkpoints, folders, out
     before = files(folder)
     bad = [str(known[i]) for i in which if i > 2]
-    if bad:
+    if not which:
+        refused("no checkpoint to average", *call)
+    elif bad:
         refused(re.escape(bad[0]), *call)
     elif 2 in which and set(which) != {2}:
         refused("are of two runs", *call)
@@ -1134,16 +1220,22 @@ def test_attention_maps(src, tgt, training):
                 assert (maps.triu(1) == 0).all()
 
 
-# A pair of dollars is a formula to Matplotlib.
-label = st.text(max_size=5).map(lambda text: text.replace("$", ""))
+label = st.text(max_size=5) | st.text("$^_x", max_size=5)
 labels = st.lists(label, min_size=1, max_size=3)
 
 
 @covers("draw_attention")
 @given(labels, labels)
-@example(["$x", "^_\\{"], ["\0", "\n"])
+@example(["$x^$", "^_\\{"], ["\0", "\n"])
 def test_draw_attention(rows, columns):
     weights = torch.rand(1, 2, len(rows), len(columns))
+    for wrong in (weights[0], weights[None]):
+        naming = f"{len(rows)} rows, {len(columns)} columns"
+        refused(naming, transformer.draw_attention, wrong, rows, columns)
+    for wrong in ([rows, [*columns, "a"]], [rows[1:], columns]):
+        refused(
+            "weights .* are not", transformer.draw_attention, weights, *wrong
+        )
     figure = transformer.draw_attention(weights, rows, columns)
     for panel in figure.axes:
         found = [label.get_text() for label in panel.get_xticklabels()]
@@ -1241,6 +1333,31 @@ def test_any_arguments(course, arguments):
         warnings.simplefilter("ignore")  # a glyph that no font has
         said = answer(*arguments, course=course)
     assert not added(course, before) or said is not None
+
+
+def test_no_standard_input(course):
+    """As under `translate <&-`, or in a service."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", None)
+        with pytest.raises(SystemExit, match="no standard input: give a"):
+            transformer.main(["translate", "--model", str(course / "run")])
+
+
+def test_an_argument_that_is_empty(course):
+    """As "$NAME" is where the name is not set: it is no default."""
+    call = {"course": course}
+    assert answer("translate", "책을") is not None
+    assert answer("translate", "책을", "--model", "", **call) is None
+    assert answer("evaluate", "--data", "", **call) is None
+    out = "--out", course / "new", *SMALL
+    assert answer("train", "--data", "", *out, **call) is None
+    assert not (course / "new").exists()
+
+
+def test_a_long_text_of_several_lines(course):
+    """It is refused in one line."""
+    text = 6000 * "책\n"
+    assert answer("translate", text, "--model", "run", course=course) is None
 
 
 short = contents.filter(lambda content: len(content) < 200)

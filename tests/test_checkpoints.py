@@ -1067,8 +1067,18 @@ def ctrl_c(process):
     process.send_signal(signal.SIGINT)
 
 
+@pytest.fixture
+def ctrl_c_is_heard():
+    """What a shell started in the background ignores it, and so would what
+    that starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @training
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_stopped_at_any_moment_a_run_ends_with_the_same_weights(
     transformer, corpus, tmp_path
 ):

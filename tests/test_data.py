@@ -501,6 +501,38 @@ def test_a_batch_loses_no_token(transformer, pairs):
 
 
 @since(16)
+def test_nothing_to_group_or_to_collate(transformer):
+    with pytest.raises(ValueError, match="no pair to group"):
+        transformer.group_by_length([], 10, 0)
+    with pytest.raises(ValueError, match="group has no pair"):
+        transformer.collate([])
+
+
+@since(16)
+def test_a_row_without_ids_is_all_padding(transformer):
+    rows = transformer.pad_rows([[], [5, 1]])
+    assert rows.tolist() == [[2, 2], [5, 1]] and rows.dtype == torch.long
+
+
+@since(16)
+def test_an_id_of_no_token_is_refused(transformer):
+    tokenizer = trained(transformer)
+    size = tokenizer.get_vocab_size()
+    transformer.decode(tokenizer, [[size - 1, 0]])
+    for wrong in (size, -1):
+        match = f"an id is not in the vocabulary, 0 to {size - 1}"
+        with pytest.raises(ValueError, match=match):
+            transformer.decode(tokenizer, [[0, 1], [5, wrong]])
+
+
+@since(16)
+def test_a_vocabulary_has_an_end(transformer):
+    """More than memory holds would take the program along."""
+    with pytest.raises(ValueError, match="1000001: .* at most a million"):
+        transformer.train_tokenizer(SENTENCES, 10**6 + 1)
+
+
+@since(16)
 def test_rows_are_filled_up(transformer):
     rows = transformer.pad_rows([[0, 5, 1], [0, 1], [0, 3, 4, 1]])
     assert rows.dtype == torch.long

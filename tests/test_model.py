@@ -283,6 +283,16 @@ def test_sizes_of_models(transformer):
 
 
 @since(9)
+@pytest.mark.parametrize("name", ["src_vocab", "tgt_vocab", "d_ff"])
+def test_a_size_of_nothing_is_named(transformer, name):
+    sizes = {"src_vocab": 1, "tgt_vocab": 1, "d_ff": 1}
+    sizes |= {"N": 1, "d_model": 2, "h": 1}
+    transformer.make_model(**sizes)
+    with pytest.raises(ValueError, match=f"{name}[is ]* 0.* at least 1"):
+        transformer.make_model(**(sizes | {name: 0}))
+
+
+@since(9)
 def test_matrices_start_as_xavier_and_differ(transformer):
     torch.manual_seed(0)
     model = transformer.make_model(11, 13, N=2, d_model=32, d_ff=64, h=4)

@@ -110,11 +110,11 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     written, tmp_path, monkeypatch
 ):
     step = written("y = a + b\ny = c - d\ny = e * f\n")
-    tried = []
+    tried, interrupted = [], [2]
 
     def caught(step, text):
         tried.append(text)
-        if len(tried) == 2:
+        if len(tried) in interrupted:
             raise KeyboardInterrupt
         return {"tests": True, "notebook": False}
 
@@ -122,13 +122,15 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     monkeypatch.setattr(mutants, "caught", caught)
     with pytest.raises(KeyboardInterrupt):
         mutants.run(step)
-    assert len(mutants.rows(step)) == 1
+    known = len(mutants.rows(step))
+    assert known < 3
+    tried.clear()
+    interrupted.clear()
     mutants.run(step)
-    first, second, again, third = tried
-    assert again == second and len({first, second, third}) == 3
+    assert len(tried) == 3 - known, "what is known is not tried again"
     assert len(mutants.rows(step)) == 3
     mutants.run(step)
-    assert len(tried) == 4, "nothing was left"
+    assert len(tried) == 3 - known, "nothing was left"
 
 
 def test_results_of_mutants_that_are_no_more_do_not_count(

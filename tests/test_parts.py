@@ -86,6 +86,8 @@ def test_heads_cost_the_same_however_many(transformer, h):
 def test_h_must_divide_d_model(transformer, h):
     with pytest.raises(ValueError, match=f"h is {h}.*divide d_model, 8"):
         transformer.MultiHeadedAttention(h, 8)
+    with pytest.raises(ValueError, match=f"h is {h}.*divide d_model, 0"):
+        transformer.MultiHeadedAttention(h, 0)
 
 
 @since(3)
@@ -240,9 +242,38 @@ def test_positions_are_saved_but_not_trained(transformer):
 
 
 @since(5)
-def test_positions_need_an_even_width(transformer):
-    with pytest.raises(ValueError, match="d_model is 7.*even"):
-        transformer.PositionalEncoding(7, 0.0)
+@pytest.mark.parametrize("id", [-1, 7])
+def test_an_id_outside_the_vocabulary_is_named(transformer, id):
+    embed = transformer.Embeddings(4, 7)
+    low, high = min(id, 3), max(id, 3)
+    match = f"ids from {low} to {high} are not all in the vocabulary, 0 to 6"
+    with pytest.raises(ValueError, match=match):
+        embed(torch.tensor([[3, id]]))
+
+
+@since(5)
+@pytest.mark.parametrize("d_model", [7, 0, -2])
+def test_positions_need_an_even_width(transformer, d_model):
+    with pytest.raises(ValueError, match=f"d_model is {d_model}.* even"):
+        transformer.PositionalEncoding(d_model, 0.0)
+
+
+@since(5)
+def test_positions_need_room(transformer):
+    assert transformer.PositionalEncoding(2, 0.0, 1).pe.tolist() == [[[0, 1]]]
+    with pytest.raises(ValueError, match="max_len 0.* at least 1"):
+        transformer.PositionalEncoding(2, 0.0, 0)
+
+
+@since(5)
+@pytest.mark.parametrize("shape", [(2, 3, 1), (2, 3, 5), (4, 4), (1, 2, 3, 4)])
+def test_positions_are_for_a_batch_of_their_width(transformer, shape):
+    """Some of these shapes would broadcast, to something else."""
+    position = transformer.PositionalEncoding(4, 0.0, max_len=10)
+    match = r"x .* is not \(batch, length, 4\)"
+    with pytest.raises(ValueError, match=match) as error:
+        position(torch.zeros(shape))
+    assert str(list(shape)) in str(error.value)
 
 
 @since(5)

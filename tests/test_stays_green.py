@@ -1,13 +1,14 @@
 """The regression check does not fail without cause.
 
 The notebooks collected beside these tests run with one thread and the widest
-instructions of the processor; here they run again as on another machine.
+instructions of the processor; here some of them, which compute most, run again
+as on another machine.  `make matrix` runs all, on many machines.
 """
 
 import pytest
 
 from tests.nbval import check
-from tutorial.steps import all_steps
+from tutorial.steps import find_step
 
 OTHER_MACHINE = {
     "OMP_NUM_THREADS": "2",
@@ -16,7 +17,7 @@ OTHER_MACHINE = {
 }
 
 
-@pytest.mark.parametrize("third", range(3))
-def test_another_machine_prints_the_same(third):
-    green, output = check(all_steps()[third::3], **OTHER_MACHINE)
+@pytest.mark.parametrize("number", [3, 9, 12, 14, 17])
+def test_another_machine_prints_the_same(number):
+    green, output = check([find_step(number)], **OTHER_MACHINE)
     assert green, output

@@ -128,10 +128,20 @@ def test_a_batch_without_target(transformer):
 
 
 @since(11)
-@pytest.mark.parametrize("shape", [(3, 4), (2, 1)])
+@pytest.mark.parametrize("shape", [(3, 4), (2, 1), (4,), (2, 2, 4)])
 def test_a_target_that_does_not_fit_is_named(transformer, shape):
     with pytest.raises(ValueError, match="as many rows.*at least 2") as error:
         transformer.Batch(torch.ones(2, 5), torch.ones(shape))
+    assert str(list(shape)) in str(error.value)
+
+
+@since(11)
+@pytest.mark.parametrize("shape", [(5,), (1, 2, 5)])
+def test_a_source_that_is_no_batch_is_named(transformer, shape):
+    with pytest.raises(
+        ValueError, match=r"src .* is not \(batch, s\)"
+    ) as error:
+        transformer.Batch(torch.ones(shape))
     assert str(list(shape)) in str(error.value)
 
 
@@ -339,6 +349,17 @@ def test_the_log_ends_with_what_is_the_same_everywhere(transformer):
     ],
 )
 def test_wrong_arguments_of_an_epoch(transformer, change, message):
+    refuses(transformer, change, message)
+
+
+@since(17)
+@pytest.mark.parametrize("clip", [0.0, -1.0, float("nan")])
+def test_a_gradient_has_a_length(transformer, clip):
+    """One of below 0 would climb."""
+    refuses(transformer, {"clip": clip}, f"clip is {clip}: .* over 0")
+
+
+def refuses(transformer, change, message):
     model = small_model(transformer)
     big, _ = micro_batches(transformer, [3])
     arguments = {
@@ -408,9 +429,19 @@ def test_rate_drives_a_scheduler(transformer):
 
 
 @since(13)
-def test_rate_needs_a_warm_up(transformer):
-    with pytest.raises(ValueError, match="warmup is 0.*at least 1"):
-        transformer.rate(1, 512, 1, 0)
+@pytest.mark.parametrize("warmup", [0, -1, float("nan")])
+def test_rate_needs_a_warm_up(transformer, warmup):
+    with pytest.raises(ValueError, match=f"warmup {warmup}:.*at least 1"):
+        transformer.rate(1, 512, 1, warmup)
+
+
+@since(13)
+@pytest.mark.parametrize("model_size", [0, -8])
+def test_rate_needs_a_model(transformer, model_size):
+    """A root of a number below 0 would be no real number."""
+    match = f"model_size is {model_size},.*at least 1"
+    with pytest.raises(ValueError, match=match):
+        transformer.rate(1, model_size, 1, 10)
 
 
 # LabelSmoothing
@@ -510,6 +541,8 @@ def test_certainty_is_never_not_a_number(transformer):
         ((2, 0, 0.1), "size is 2"),
         ((5, 0, 1.0), "smoothing is 1.0"),
         ((5, 0, -0.1), "smoothing is -0.1"),
+        ((5, -1, 0.1), "padding_idx is -1.* 0 to 4"),
+        ((5, 5, 0.1), "padding_idx is 5.* 0 to 4"),
     ],
 )
 def test_wrong_arguments_of_smoothing(transformer, arguments, message):
@@ -522,6 +555,15 @@ def test_another_vocabulary_is_named(transformer):
     criterion = transformer.LabelSmoothing(5, 0, 0.1)
     with pytest.raises(ValueError, match="size 5"):
         criterion(torch.zeros(2, 6), torch.tensor([1, 2]))
+
+
+@since(14)
+@pytest.mark.parametrize("target", [[1], [1, 2, 3], [[1, 2]], [[1], [2]], 1])
+def test_a_target_for_each_row(transformer, target):
+    """Fewer would be gathered, too, in silence."""
+    criterion = transformer.LabelSmoothing(5, 0, 0.1)
+    with pytest.raises(ValueError, match=r"target .* not \(n\)"):
+        criterion(torch.zeros(2, 5), torch.tensor(target))
 
 
 # data_gen and SimpleLossCompute

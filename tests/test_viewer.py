@@ -26,7 +26,7 @@ texts = texts.map(lambda lines: "".join(line + "\n" for line in lines))
 
 
 def test_step_07_is_what_its_users_expect():
-    assert lesson(7).diff().counts() == "+31 −0 · 파일 전체 181줄"
+    assert lesson(7).diff().counts() == "+31 −0 · 파일 전체 196줄"
 
 
 def test_the_first_step_starts_from_an_empty_file():
@@ -88,7 +88,7 @@ def test_the_html_without_styles_is_the_diff(step):
 
 def test_a_fold_names_what_is_inside():
     html = lesson(7).diff()._repr_html_()
-    assert "⋯ attention … class SublayerConnection 147줄" in html
+    assert "⋯ attention … class SublayerConnection 162줄" in html
 
 
 @each_step

@@ -17,6 +17,8 @@ def attention(query, key, value, mask=None):
         )
     scores = query @ key.transpose(-2, -1) / math.sqrt(d_k)  # (..., q, k)
     if mask is not None:
+        if mask.is_floating_point() and (mask < 0).any():
+            raise ValueError("mask has numbers below 0: 1 is visible, 0 not")
         try:
             hidden = (mask == 0).expand_as(scores)
         except RuntimeError:

@@ -19,6 +19,8 @@ def attention(query, key, value, mask=None, dropout=None):
         )
     scores = query @ key.transpose(-2, -1) / math.sqrt(d_k)  # (..., q, k)
     if mask is not None:
+        if mask.is_floating_point() and (mask < 0).any():
+            raise ValueError("mask has numbers below 0: 1 is visible, 0 not")
         try:
             hidden = (mask == 0).expand_as(scores)
         except RuntimeError:
@@ -53,7 +55,7 @@ class MultiHeadedAttention(nn.Module):
 
     def __init__(self, h, d_model, dropout=0.1):
         super().__init__()
-        if h < 1 or d_model % h != 0:
+        if not 1 <= h <= d_model or d_model % h != 0:
             raise ValueError(f"h is {h}: it must divide d_model, {d_model}")
         self.d_k = d_model // h
         self.h = h

@@ -19,6 +19,8 @@ def attention(query, key, value, mask=None, dropout=None):
         )
     scores = query @ key.transpose(-2, -1) / math.sqrt(d_k)  # (..., q, k)
     if mask is not None:
+        if mask.is_floating_point() and (mask < 0).any():
+            raise ValueError("mask has numbers below 0: 1 is visible, 0 not")
         try:
             hidden = (mask == 0).expand_as(scores)
         except RuntimeError:
@@ -53,7 +55,7 @@ class MultiHeadedAttention(nn.Module):
 
     def __init__(self, h, d_model, dropout=0.1):
         super().__init__()
-        if h < 1 or d_model % h != 0:
+        if not 1 <= h <= d_model or d_model % h != 0:
             raise ValueError(f"h is {h}: it must divide d_model, {d_model}")
         self.d_k = d_model // h
         self.h = h
@@ -98,7 +100,13 @@ class Embeddings(nn.Module):
         self.d_model = d_model
 
     def forward(self, x):
-        return self.lut(x) * math.sqrt(self.d_model)
+        try:
+            return self.lut(x) * math.sqrt(self.d_model)
+        except IndexError:
+            raise ValueError(
+                f"ids from {x.min()} to {x.max()} are not all in the "
+                f"vocabulary, 0 to {self.lut.num_embeddings - 1}"
+            ) from None
 
 
 class PositionalEncoding(nn.Module):
@@ -106,8 +114,11 @@ class PositionalEncoding(nn.Module):
 
     def __init__(self, d_model, dropout, max_len=5000):
         super().__init__()
-        if d_model % 2 != 0:
-            raise ValueError(f"d_model is {d_model}: it must be even")
+        if d_model < 2 or d_model % 2 != 0 or max_len < 1:
+            raise ValueError(
+                f"d_model is {d_model}, max_len {max_len}: an even number "
+                "and at least 1 are needed"
+            )
         self.dropout = nn.Dropout(dropout)
         position = torch.arange(max_len).double().unsqueeze(1)
         period = 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
@@ -119,6 +130,10 @@ class PositionalEncoding(nn.Module):
         length, max_len = x.size(1), self.pe.size(1)
         if length > max_len:
             raise ValueError(f"length {length} is over max_len, {max_len}")
+        if x.shape[2:] != self.pe.shape[2:]:
+            raise ValueError(
+                f"x {x.shape} is not (batch, length, {self.pe.size(2)})"
+            )
         return self.dropout(x + self.pe[:, :length])
 
 

@@ -22,6 +22,8 @@ def attention(query, key, value, mask=None, dropout=None):
         )
     scores = query @ key.transpose(-2, -1) / math.sqrt(d_k)  # (..., q, k)
     if mask is not None:
+        if mask.is_floating_point() and (mask < 0).any():
+            raise ValueError("mask has numbers below 0: 1 is visible, 0 not")
         try:
             hidden = (mask == 0).expand_as(scores)
         except RuntimeError:
@@ -56,7 +58,7 @@ class MultiHeadedAttention(nn.Module):
 
     def __init__(self, h, d_model, dropout=0.1):
         super().__init__()
-        if h < 1 or d_model % h != 0:
+        if not 1 <= h <= d_model or d_model % h != 0:
             raise ValueError(f"h is {h}: it must divide d_model, {d_model}")
         self.d_k = d_model // h
         self.h = h
@@ -101,7 +103,13 @@ class Embeddings(nn.Module):
         self.d_model = d_model
 
     def forward(self, x):
-        return self.lut(x) * math.sqrt(self.d_model)
+        try:
+            return self.lut(x) * math.sqrt(self.d_model)
+        except IndexError:
+            raise ValueError(
+                f"ids from {x.min()} to {x.max()} are not all in the "
+                f"vocabulary, 0 to {self.lut.num_embeddings - 1}"
+            ) from None
 
 
 class PositionalEncoding(nn.Module):
@@ -109,8 +117,11 @@ class PositionalEncoding(nn.Module):
 
     def __init__(self, d_model, dropout, max_len=5000):
         super().__init__()
-        if d_model % 2 != 0:
-            raise ValueError(f"d_model is {d_model}: it must be even")
+        if d_model < 2 or d_model % 2 != 0 or max_len < 1:
+            raise ValueError(
+                f"d_model is {d_model}, max_len {max_len}: an even number "
+                "and at least 1 are needed"
+            )
         self.dropout = nn.Dropout(dropout)
         position = torch.arange(max_len).double().unsqueeze(1)
         period = 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
@@ -122,6 +133,10 @@ class PositionalEncoding(nn.Module):
         length, max_len = x.size(1), self.pe.size(1)
         if length > max_len:
             raise ValueError(f"length {length} is over max_len, {max_len}")
+        if x.shape[2:] != self.pe.shape[2:]:
+            raise ValueError(
+                f"x {x.shape} is not (batch, length, {self.pe.size(2)})"
+            )
         return self.dropout(x + self.pe[:, :length])
 
 
@@ -256,6 +271,11 @@ def make_model(
     src_vocab, tgt_vocab, N=6, d_model=512, d_ff=2048, h=8, dropout=0.1
 ):
     "Build the model of the paper's base size, with Xavier weights (3, 6.2)."
+    if min(src_vocab, tgt_vocab, d_ff) < 1:
+        raise ValueError(
+            f"src_vocab is {src_vocab}, tgt_vocab {tgt_vocab}, d_ff {d_ff}: "
+            "each must be at least 1"
+        )
     attn = MultiHeadedAttention(h, d_model, dropout)
     ff = PositionwiseFeedForward(d_model, d_ff, dropout)
     position = PositionalEncoding(d_model, dropout)
@@ -308,10 +328,12 @@ class Batch:
     src: ids (batch, s), tgt: ids (batch, t) from start to end, padded."""
 
     def __init__(self, src, tgt=None, pad=2):
+        if src.dim() != 2:
+            raise ValueError(f"src {src.shape} is not (batch, s)")
         self.src = src
         self.src_mask = (src != pad).unsqueeze(-2)  # (batch, 1, s)
         if tgt is not None:
-            if tgt.size(0) != src.size(0) or tgt.size(1) < 2:
+            if tgt.dim() != 2 or len(tgt) != len(src) or tgt.size(1) < 2:
                 raise ValueError(
                     f"tgt {tgt.shape} must have as many rows as src "
                     f"{src.shape} and at least 2 tokens a row"

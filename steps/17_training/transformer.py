@@ -50,6 +50,8 @@ def attention(query, key, value, mask=None, dropout=None, need_weights=True):
             f"key and value {value.shape} equal lengths"
         )
     if mask is not None:
+        if mask.is_floating_point() and (mask < 0).any():
+            raise ValueError("mask has numbers below 0: 1 is visible, 0 not")
         size = torch.Size([*query.shape[:-1], key.size(-2)])
         mask = mask != 0
         try:
@@ -92,7 +94,7 @@ class MultiHeadedAttention(nn.Module):
 
     def __init__(self, h, d_model, dropout=0.1):
         super().__init__()
-        if h < 1 or d_model % h != 0:
+        if not 1 <= h <= d_model or d_model % h != 0:
             raise ValueError(f"h is {h}: it must divide d_model, {d_model}")
         self.d_k = d_model // h
         self.h = h
@@ -153,7 +155,13 @@ class Embeddings(nn.Module):
         self.d_model = d_model
 
     def forward(self, x):
-        return self.lut(x) * math.sqrt(self.d_model)
+        try:
+            return self.lut(x) * math.sqrt(self.d_model)
+        except IndexError:
+            raise ValueError(
+                f"ids from {x.min()} to {x.max()} are not all in the "
+                f"vocabulary, 0 to {self.lut.num_embeddings - 1}"
+            ) from None
 
 
 class PositionalEncoding(nn.Module):
@@ -161,8 +169,11 @@ class PositionalEncoding(nn.Module):
 
     def __init__(self, d_model, dropout, max_len=5000):
         super().__init__()
-        if d_model % 2 != 0:
-            raise ValueError(f"d_model is {d_model}: it must be even")
+        if d_model < 2 or d_model % 2 != 0 or max_len < 1:
+            raise ValueError(
+                f"d_model is {d_model}, max_len {max_len}: an even number "
+                "and at least 1 are needed"
+            )
         self.dropout = Dropout(dropout)
         position = torch.arange(max_len).double().unsqueeze(1)
         period = 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
@@ -174,6 +185,10 @@ class PositionalEncoding(nn.Module):
         length, max_len = x.size(1), self.pe.size(1)
         if length > max_len:
             raise ValueError(f"length {length} is over max_len, {max_len}")
+        if x.shape[2:] != self.pe.shape[2:]:
+            raise ValueError(
+                f"x {x.shape} is not (batch, length, {self.pe.size(2)})"
+            )
         return self.dropout(x + self.pe[:, :length])
 
 
@@ -310,6 +325,11 @@ def make_model(
     src_vocab, tgt_vocab, N=6, d_model=512, d_ff=2048, h=8, dropout=0.1
 ):
     "Build the model of the paper's base size, with Xavier weights (3, 6.2)."
+    if min(src_vocab, tgt_vocab, d_ff) < 1:
+        raise ValueError(
+            f"src_vocab is {src_vocab}, tgt_vocab {tgt_vocab}, d_ff {d_ff}: "
+            "each must be at least 1"
+        )
     attn = MultiHeadedAttention(h, d_model, dropout)
     ff = PositionwiseFeedForward(d_model, d_ff, dropout)
     position = PositionalEncoding(d_model, dropout)
@@ -362,10 +382,12 @@ class Batch:
     src: ids (batch, s), tgt: ids (batch, t) from start to end, padded."""
 
     def __init__(self, src, tgt=None, pad=2):
+        if src.dim() != 2:
+            raise ValueError(f"src {src.shape} is not (batch, s)")
         self.src = src
         self.src_mask = (src != pad).unsqueeze(-2)  # (batch, 1, s)
         if tgt is not None:
-            if tgt.size(0) != src.size(0) or tgt.size(1) < 2:
+            if tgt.dim() != 2 or len(tgt) != len(src) or tgt.size(1) < 2:
                 raise ValueError(
                     f"tgt {tgt.shape} must have as many rows as src "
                     f"{src.shape} and at least 2 tokens a row"
@@ -411,6 +433,8 @@ def run_epoch(
         raise ValueError(f"mode is {mode!r}, not train, train+log or eval")
     if accum_iter < 1:
         raise ValueError(f"accum_iter is {accum_iter}: it must be at least 1")
+    if clip is not None and not clip > 0:
+        raise ValueError(f"clip is {clip}: a length must be over 0")
     training = mode != "eval"
     state = TrainState() if train_state is None else train_state
     total_loss, total_tokens, start = 0.0, 0, time.perf_counter()
@@ -466,8 +490,11 @@ def run_epoch(
 def rate(step, model_size, factor, warmup):
     """The learning rate: warmup steps up, then down as 1 / sqrt(step) (5.3).
     Step 0, where LambdaLR begins, counts as step 1."""
-    if warmup < 1:
-        raise ValueError(f"warmup is {warmup}: it must be at least 1 step")
+    if not (model_size >= 1 and warmup >= 1):
+        raise ValueError(
+            f"model_size is {model_size}, warmup {warmup}: each must be at "
+            "least 1"
+        )
     step = max(step, 1)
     return factor * model_size**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
@@ -482,6 +509,10 @@ class LabelSmoothing(nn.Module):
             raise ValueError(f"size is {size}: 3 are needed to share doubt")
         if not 0 <= smoothing < 1:
             raise ValueError(f"smoothing is {smoothing}: it must be in [0, 1)")
+        if not 0 <= padding_idx < size:
+            raise ValueError(
+                f"padding_idx is {padding_idx}: it must be in 0 to {size - 1}"
+            )
         self.size = size
         self.padding_idx = padding_idx
         self.confidence = 1.0 - smoothing
@@ -491,8 +522,11 @@ class LabelSmoothing(nn.Module):
             self.entropy -= smoothing * math.log(self.share)
 
     def forward(self, x, target):
-        if x.size(1) != self.size:
-            raise ValueError(f"x is {x.shape}, not (n, size {self.size})")
+        if target.dim() != 1 or x.shape != (len(target), self.size):
+            raise ValueError(
+                f"x is {x.shape}, not (n, size {self.size}), or target "
+                f"{target.shape} not (n)"
+            )
         # The target of (n, size) is never built: each row needs two sums.
         right = x.gather(1, target.unsqueeze(1)).squeeze(1)  # (n)
         loss = -self.confidence * right - self.entropy
@@ -574,10 +608,10 @@ def read_pairs(path):
 def train_tokenizer(texts, vocab_size):
     """Learn subwords by byte-pair encoding: frequent words stay whole (5.1).
     A character that no text has becomes its bytes, so nothing is lost."""
-    if vocab_size <= len(SPECIAL):
+    if not len(SPECIAL) < vocab_size <= 10**6:
         raise ValueError(
             f"vocab_size is {vocab_size}: it must be over {len(SPECIAL)}, the "
-            "special tokens and the bytes"
+            "special tokens and the bytes, and at most a million"
         )
 
     def tokenizer(model):
@@ -624,6 +658,9 @@ def encode(tokenizer, texts):
 def decode(tokenizer, rows):
     "Each row of ids as text: what stands before END."
     rows = [list(map(int, row)) for row in rows]
+    vocab = tokenizer.get_vocab_size()
+    if not all(0 <= i < vocab for row in rows for i in row):
+        raise ValueError(f"an id is not in the vocabulary, 0 to {vocab - 1}")
     rows = [row[: row.index(END)] if END in row else row for row in rows]
     return tokenizer.decode_batch([[i for i in r if i > PAD] for r in rows])
 
@@ -631,6 +668,8 @@ def decode(tokenizer, rows):
 def group_by_length(pairs, max_tokens, seed):
     """Cut (src, tgt) lists of ids into groups of similar length, shuffled.
     A group has at most max_tokens a side, padding included."""
+    if not pairs:
+        raise ValueError("there is no pair to group")
     too_long = sum(max(map(len, pair)) > max_tokens for pair in pairs)
     if too_long:
         raise ValueError(
@@ -655,12 +694,14 @@ def group_by_length(pairs, max_tokens, seed):
 
 def pad_rows(rows):
     "Lists of ids as one tensor (rows, longest), filled up with PAD."
-    rows = [torch.tensor(row) for row in rows]
+    rows = [torch.tensor(row, dtype=torch.long) for row in rows]
     return nn.utils.rnn.pad_sequence(rows, True, PAD)
 
 
 def collate(group, device="cpu"):
     "The pairs of a group as a Batch, each side padded to its longest."
+    if not group:
+        raise ValueError("group has no pair")
     src, tgt = map(pad_rows, zip(*group))
     return Batch(src.to(device), tgt.to(device), PAD)
 
@@ -716,9 +757,10 @@ class Settings:
     def __post_init__(self):
         for f in fields(self):
             value, (low, high) = getattr(self, f.name), f.metadata["range"]
-            if not low <= value <= high:
+            if type(value) not in (int, f.type) or not low <= value <= high:
                 raise ValueError(
-                    f"{f.name} is {value}: it must be from {low} to {high}"
+                    f"{f.name} is {value!r}: it must be {f.type.__name__}, "
+                    f"from {low} to {high}"
                 )
 
 
@@ -822,7 +864,11 @@ def load_checkpoint(folder):
             n: p.shape for n, p in parameters.items()
         }:
             raise ValueError("model.safetensors does not fit the settings")
+        if not all(t.isfinite().all() for t in tensors.values()):
+            raise ValueError("model.safetensors has weights that are none")
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        if tokenizer.get_vocab_size() != record["vocab"]:
+            raise ValueError("tokenizer.json does not fit the settings")
     except Exception as error:  # tokenizers raises nothing more special
         raise ValueError(
             f"{folder} is damaged, or no checkpoint of this program: {error}"
@@ -1026,7 +1072,7 @@ def train_command(options):
             "--resume goes on with the settings of the run: leave out "
             + ", ".join(fixed)
         )
-    data = options.data or find("data/ko-en")
+    data = find("data/ko-en") if options.data is None else options.data
     settings = None if options.resume else Settings(**given)
     train(data, options.out, settings, options.fp32)
 
