@@ -95,7 +95,7 @@ class Diff:
         self.change = Change(old.snapshot if old else "", new.snapshot)
 
     def counts(self, minus: str = SIGN["-"]) -> str:
-        """`+31 −0 · 파일 전체 181줄`; pass `-` for a console."""
+        """`+31 −0 · 파일 전체 196줄`; pass `-` for a console."""
         change = f"+{self.change.added} {minus}{self.change.removed}"
         return f"{change} · 파일 전체 {len(self.change.new)}줄"
 

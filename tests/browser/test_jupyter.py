@@ -63,7 +63,7 @@ def the_text_is_there(page):
 
 def the_change_is_there(reader):
     diff = reader.page.locator(DIFF)
-    expect(diff.get_by_text("+31 −0 · 파일 전체 181줄")).to_be_visible()
+    expect(diff.get_by_text("+31 −0 · 파일 전체 196줄")).to_be_visible()
     added = diff.locator("ins").first
     expect(added).to_be_visible()
     expect(added).to_contain_text("class EncoderLayer(nn.Module):")
@@ -78,7 +78,7 @@ def style(locator, name: str) -> str:
 
 
 def a_fold_opens(page):
-    summary = page.get_by_text("⋯ attention … class SublayerConnection 147줄")
+    summary = page.get_by_text("⋯ attention … class SublayerConnection 162줄")
     folded = summary.locator("xpath=following-sibling::pre")
     expect(folded).to_be_hidden()
     summary.click()

@@ -206,7 +206,7 @@ def test_side_by_side_is_for_wide_screens(browser):
 
 def test_what_is_folded_opens_and_closes(lesson):
     folded = lesson.locator(".listing details")
-    title = "⋯ attention … class SublayerConnection 147줄"
+    title = "⋯ attention … class SublayerConnection 162줄"
     expect(folded.first.locator("summary")).to_have_text(title)
     for step in ("5", "6"):  # drawn in the browser it reads the same
         lesson.get_by_label("견줄 단계").select_option(step)
