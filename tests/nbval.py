@@ -30,6 +30,7 @@ def check_files(
         env={
             **os.environ,
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_ADDOPTS": "",  # meant for the tests around this one
             **environment,
         },
         capture_output=True,

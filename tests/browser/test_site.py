@@ -67,31 +67,37 @@ def shot(tab, name):
 # ------------------------------------------------------------ every page
 
 
+def themes(tab):
+    """Both, one after the other: a page follows the system's choice."""
+    for theme in ("light", "dark"):
+        tab.emulate_media(color_scheme=theme)
+        yield theme
+
+
 @each_page
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, TABLET, WIDE], ids=lambda s: s[0])
-def test_a_page_fits(browser, page, size, theme):
+def test_a_page_fits(browser, page, size):
     """No error, no outside request, nothing off the edge, every picture."""
-    with opened(browser, page, size, theme) as tab:
+    with opened(browser, page, size) as tab:
         if page in LESSONS:
             tab.wait_for_selector(".viewer[data-ready]")
-        over = tab.evaluate(
-            "document.documentElement.scrollWidth - innerWidth"
-        )
-        assert over <= 0
-        for image in tab.locator("img").all():
-            image.scroll_into_view_if_needed()
-            expect(image).to_have_js_property("complete", True)
-            assert image.evaluate("image => image.naturalWidth") > 0
-        if (size, theme) in LOOKED_AT:
-            tab.evaluate("scrollTo(0, 0)")
-            shot(tab, f"{page.removesuffix('.html')}-{size[0]}-{theme}")
+        for theme in themes(tab):
+            over = tab.evaluate(
+                "document.documentElement.scrollWidth - innerWidth"
+            )
+            assert over <= 0, theme
+            for image in tab.locator("img").all():
+                image.scroll_into_view_if_needed()
+                expect(image).to_have_js_property("complete", True)
+                assert image.evaluate("image => image.naturalWidth") > 0
+            if (size, theme) in LOOKED_AT:
+                tab.evaluate("scrollTo(0, 0)")
+                shot(tab, f"{page.removesuffix('.html')}-{size[0]}-{theme}")
 
 
 @each_page
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser, page, theme):
-    with opened(browser, page, TABLET, theme) as tab:
+def test_axe_finds_nothing(browser, page):
+    with opened(browser, page, TABLET) as tab:
         if page in LESSONS:
             tab.wait_for_selector(".viewer[data-ready]")
         # It takes a minute for a thousand lines of code, which are all alike.
@@ -101,8 +107,10 @@ def test_axe_finds_nothing(browser, page, theme):
         )
         # Half the time would go into describing what is right.
         options = {"preload": False, "resultTypes": ["violations"]}
-        results = Axe().run(tab, options=options)
-        assert results.violations_count == 0, results.generate_report()
+        for theme in themes(tab):
+            results = Axe().run(tab, options=options)
+            report = results.generate_report()
+            assert results.violations_count == 0, f"{theme}: {report}"
 
 
 def test_a_line_of_text_has_60_to_80_characters(browser):
