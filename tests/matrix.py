@@ -51,6 +51,7 @@ PLAIN = {
     "PYTHONUTF8": "1",
     "PYTHONIOENCODING": None,
     "PYTHONPATH": None,
+    "PYTEST_ADDOPTS": None,
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     "OMP_WAIT_POLICY": "PASSIVE",  # others work on these cores too
 }

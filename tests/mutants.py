@@ -251,7 +251,11 @@ def caught(step: Step, text: str) -> dict[str, bool]:
             (Path(folder) / name).symlink_to(ROOT / name)
         damaged = steps / step.name / "transformer.py"
         damaged.write_text(text, encoding="utf-8", newline="\n")
-        environment = {EXECUTED_STEPS: str(steps), "OMP_NUM_THREADS": "1"}
+        environment = {
+            EXECUTED_STEPS: str(steps),
+            "OMP_NUM_THREADS": "1",
+            "PYTEST_ADDOPTS": "",
+        }
         return {
             "tests": not unit_tests_are_green(step, environment),
             "notebook": not nbval.check([step], **environment)[0],

@@ -92,7 +92,25 @@ def test_decoding_needs_room_for_the_start(transformer):
         transformer.greedy_decode(model, sentences([4]), None, 0, 1)
 
 
+@since(10)
+def test_decoding_stays_where_its_source_is(transformer):
+    """The device meta computes shapes only, and takes no other's tensors: as
+    strict as a GPU, and everywhere there."""
+    with torch.device("meta"):
+        model = small_model(transformer)
+        src = torch.ones(2, 3, dtype=torch.long)
+    ids = transformer.greedy_decode(model, src, None, 4, 1)
+    assert ids.is_meta and ids.shape == (2, 4)
+
+
 # Batch
+
+
+@since(11)
+def test_a_batch_stays_where_its_ids_are(transformer):
+    ids = torch.ones(2, 3, dtype=torch.long, device="meta")
+    batch = transformer.Batch(ids, ids)
+    assert all(value.is_meta for value in vars(batch).values())
 
 
 @since(11)
