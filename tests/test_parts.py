@@ -46,6 +46,7 @@ def test_clones_are_equal_and_independent(transformer):
 def test_clones_need_at_least_one(transformer, N):
     with pytest.raises(ValueError, match=f"N is {N}.*at least 1"):
         transformer.clones(nn.Linear(2, 2), N)
+    assert len(transformer.clones(nn.Linear(2, 2), 1)) == 1
 
 
 # MultiHeadedAttention

@@ -90,6 +90,8 @@ def test_decoding_needs_room_for_the_start(transformer):
     model = small_model(transformer)
     with pytest.raises(ValueError, match="max_len is 0"):
         transformer.greedy_decode(model, sentences([4]), None, 0, 1)
+    ids = transformer.greedy_decode(model, sentences([4]), None, 1, 7)
+    assert ids.tolist() == [[7]]
 
 
 @since(10)
@@ -148,6 +150,7 @@ def test_a_batch_without_target(transformer):
 @since(11)
 @pytest.mark.parametrize("shape", [(3, 4), (2, 1), (4,), (2, 2, 4)])
 def test_a_target_that_does_not_fit_is_named(transformer, shape):
+    transformer.Batch(torch.ones(2, 5), torch.ones(2, 2))
     with pytest.raises(ValueError, match="as many rows.*at least 2") as error:
         transformer.Batch(torch.ones(2, 5), torch.ones(shape))
     assert str(list(shape)) in str(error.value)
@@ -449,6 +452,7 @@ def test_rate_drives_a_scheduler(transformer):
 @since(13)
 @pytest.mark.parametrize("warmup", [0, -1, float("nan")])
 def test_rate_needs_a_warm_up(transformer, warmup):
+    assert transformer.rate(1, 1, 1, 1) == 1
     with pytest.raises(ValueError, match=f"warmup {warmup}:.*at least 1"):
         transformer.rate(1, 512, 1, warmup)
 
@@ -564,6 +568,7 @@ def test_certainty_is_never_not_a_number(transformer):
     ],
 )
 def test_wrong_arguments_of_smoothing(transformer, arguments, message):
+    transformer.LabelSmoothing(3, 2, 0.0)
     with pytest.raises(ValueError, match=message):
         transformer.LabelSmoothing(*arguments)
 
@@ -605,6 +610,8 @@ def test_data_gen(transformer):
 def test_data_gen_needs_a_token(transformer):
     with pytest.raises(ValueError, match="V is 2"):
         next(transformer.data_gen(2, 1, 1))
+    batch = next(transformer.data_gen(3, 1, 1))
+    assert batch.src.tolist() == [[1, *9 * [2]]]
 
 
 @since(15)
