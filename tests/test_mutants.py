@@ -133,6 +133,27 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     assert len(tried) == 3 - known, "nothing was left"
 
 
+def test_what_survived_is_tried_again_unless_it_is_harmless(
+    written, tmp_path, monkeypatch
+):
+    step, what = written("y = a + b\n"), "line 1: '+' -> '-'"
+    monkeypatch.setattr(mutants, "RESULTS", tmp_path / "results")
+
+    def run(tests):
+        caught = {"tests": tests, "notebook": False}
+        monkeypatch.setattr(mutants, "caught", lambda *_: caught)
+        mutants.run(step)
+        (row,) = mutants.rows(step)
+        return row["tests"]
+
+    assert not run(tests=False)
+    monkeypatch.setattr(mutants, "HARMLESS", {step.name: {what: "a reason"}})
+    assert not run(tests=True), "a harmless one is not tried again"
+    monkeypatch.setattr(mutants, "HARMLESS", {})
+    assert run(tests=True)
+    assert run(tests=False), "one that was caught is not tried again"
+
+
 def test_results_of_mutants_that_are_no_more_do_not_count(
     written, tmp_path, monkeypatch
 ):
