@@ -8,4 +8,8 @@ HARMLESS: dict[str, dict[str, str]] = {
         "line 72: '1, 2' -> '2, 1'": EITHER_ORDER,
         "line 77: '1, 2' -> '2, 1'": EITHER_ORDER,
     },
+    "05_embeddings": {
+        "line 123: 'torch.arange(max_len).double()' -> "
+        "'torch.arange(max_len)'": "divided by a double, it becomes one",
+    },
 }
