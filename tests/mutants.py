@@ -21,6 +21,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -243,19 +244,22 @@ class Places:
 # ------------------------------------------------------------ catching them
 
 
-def caught(step: Step, text: str) -> dict[str, bool]:
-    """Who notices when this step's file reads so when it is executed."""
+@contextmanager
+def executed(step: Step, text: str) -> Iterator[dict[str, str]]:
+    """The environment in which this step's file reads so."""
     with TemporaryDirectory() as folder:
         steps = shutil.copytree(STEPS, Path(folder) / "steps")
-        for name in ("data", "models", "tutorial"):
+        for name in ("data", "models", "tutorial"):  # what a step looks for
             (Path(folder) / name).symlink_to(ROOT / name)
         damaged = steps / step.name / "transformer.py"
         damaged.write_text(text, encoding="utf-8", newline="\n")
-        environment = {
-            EXECUTED_STEPS: str(steps),
-            "OMP_NUM_THREADS": "1",
-            "PYTEST_ADDOPTS": "",
-        }
+        yield {EXECUTED_STEPS: str(steps)}
+
+
+def caught(step: Step, text: str) -> dict[str, bool]:
+    """Who notices when this step's file reads so when it is executed."""
+    with executed(step, text) as where:
+        environment = {**where, "OMP_NUM_THREADS": "1", "PYTEST_ADDOPTS": ""}
         return {
             "tests": not unit_tests_are_green(step, environment),
             "notebook": not nbval.check([step], **environment)[0],
