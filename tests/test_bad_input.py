@@ -1069,7 +1069,7 @@ def test_weights_that_are_no_numbers(place, value):
     tensors["generator.proj.bias"][0] = value
     save_file(tensors, copy / "model.safetensors")
     seal(copy)
-    naming = f"{re.escape(str(copy))} .*model.safetensors has weights that are"
+    naming = f"{re.escape(str(copy))} .*model.safetensors: weights that are"
     refused(naming, transformer.load_checkpoint, copy)
 
 

@@ -1028,7 +1028,7 @@ def load_checkpoint(folder):
         }:
             raise ValueError("model.safetensors does not fit the settings")
         if not all(t.isfinite().all() for t in tensors.values()):
-            raise ValueError("model.safetensors has weights that are none")
+            raise ValueError("model.safetensors: weights that are not finite")
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         if tokenizer.get_vocab_size() != record["vocab"]:
             raise ValueError("tokenizer.json does not fit the settings")
