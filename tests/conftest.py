@@ -1,4 +1,4 @@
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 # The same examples on every machine and in every run.
 settings.register_profile(
@@ -7,6 +7,12 @@ settings.register_profile(
 # Others in every run, and many: `make fuzz`.
 settings.register_profile(
     "long", database=None, deadline=None, max_examples=2000
+)
+# Where it matters only whether a test fails, not how simply: `make mutants`.
+settings.register_profile(
+    "mutants",
+    settings.get_profile("course"),
+    phases=[Phase.explicit, Phase.generate],
 )
 # What --hypothesis-profile names is loaded after this.
 settings.load_profile("course")

@@ -35,7 +35,7 @@ from tests.notebooks import cell_of_demo, printed
 from tutorial.steps import ROOT, Step, all_steps
 
 RESULTS = ROOT / "build" / "matrix"
-TORCH = "2.9.1"  # four releases older than that of requirements.txt
+TORCH = "2.14.1"  # the release after that of requirements.txt
 LIMIT = 1800  # seconds; what takes longer hangs, and is a difference
 
 # Instructions in torch's words and, from each on, in oneDNN's.

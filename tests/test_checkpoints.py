@@ -783,6 +783,13 @@ def test_what_is_saved_is_loaded(transformer, small):
 
 
 @training
+def test_a_record_has_a_line_for_each_setting(transformer, small):
+    folder, *_ = small
+    text = (folder / "checkpoint.json").read_text(encoding="utf-8")
+    assert '\n  "d_model": 32,\n' in text
+
+
+@training
 def test_a_checkpoint_has_weights_and_text_and_no_pickle(transformer, small):
     folder, model, *_ = small
     assert sorted(path.name for path in folder.iterdir()) == [

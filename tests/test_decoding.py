@@ -208,6 +208,19 @@ def test_a_model_in_training_is_left_in_training(transformer):
 
 
 @results
+def test_decoding_stays_where_the_source_is(transformer):
+    """Also where another device is the default, as a GPU may be; meta takes
+    no tensors of others."""
+    model = small_model(transformer, 0)
+    src, mask = sentences([4, 2])
+    for search in (transformer.greedy_decode, transformer.beam_search):
+        expected = search(model, src, mask, 5, START, END)
+        with torch.device("meta"):
+            found = search(model, src, mask, 5, START, END)
+        torch.testing.assert_close(found, expected)
+
+
+@results
 def test_positions_beyond_the_encoding_are_refused(transformer):
     model = small_model(transformer, 0)
     model.tgt_embed[1].pe = model.tgt_embed[1].pe[:, :5]
@@ -775,6 +788,18 @@ def test_a_figure_has_a_panel_for_each_head(transformer, recwarn):
     figure.canvas.draw()
     glyphs = [w for w in recwarn if "missing from" in str(w.message)]
     assert not glyphs
+
+
+@results
+def test_a_figure_has_room_for_its_labels(transformer):
+    weights = torch.rand(2, 3, 4, 5).softmax(-1)
+    figure = transformer.draw_attention(weights, list("abcd"), list("abcde"))
+    figure.canvas.draw()
+    for panel in figure.axes:
+        box = panel.get_window_extent().transformed(
+            figure.dpi_scale_trans.inverted()
+        )
+        assert min(box.width / 5, box.height / 4) >= 0.2  # inches a label
 
 
 # The cache

@@ -19,6 +19,7 @@ def written(tmp_path):
         step = Step(number, tmp_path / f"{number:02d}_tiny")
         step.folder.mkdir(exist_ok=True)
         step.snapshot_file.write_text(text, encoding="utf-8")
+        mutants.drawn.cache_clear()  # real snapshots do not change
         return step
 
     return write

@@ -13,6 +13,7 @@ try:
     print(0**-0.5)  # 0걸음을 1걸음으로 세지 않으면 이것을 셈하게 된다
 except ZeroDivisionError as error:
     print(f"0 ** -0.5는? {type(error).__name__}")
+print("d_model도 웜업도 1이면:", *(rate(n, 1, 1, 1) for n in (1, 4, 16)))
 print()
 
 # 2. 꼭대기가 어디에 있고 얼마나 높은지 한 걸음씩 다 셈해서 찾는다.

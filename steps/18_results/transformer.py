@@ -535,7 +535,7 @@ def beam_search(
             j = int(log_p[i].argmax())
             ended[sentence].append((float(log_p[i, j]) / penalty, ys[i, j]))
     scores, found = zip(*(max(e, key=lambda pair: pair[0]) for e in ended))
-    found = [torch.as_tensor(ids).to(src.device) for ids in found]
+    found = [torch.as_tensor(ids, device=src.device) for ids in found]
     found = nn.utils.rnn.pad_sequence(found, True, end_symbol)
     return found, torch.tensor(scores, device=src.device)
 
