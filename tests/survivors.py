@@ -1,8 +1,10 @@
 """Mutants that change nothing a user could see, each with the reason."""
 
 EITHER_ORDER = "transpose swaps two dimensions, whichever is named first"
-LEAST = "the least of two numbers, whichever is named first"
+LEAST = "the least or the most of two, whichever is named first"
+GRADIENT_OF_0 = "every weight gets a gradient, whether from None or from 0"
 COPIED = "Encoder and Decoder make copies of the layer that they are given"
+ROWS_ONLY = "of two dimensions, -1 and 1 are the same one"
 SHARED = "constants and a dropout, which may be shared: nothing is learned"
 
 HARMLESS: dict[str, dict[str, str]] = {
@@ -21,5 +23,20 @@ HARMLESS: dict[str, dict[str, str]] = {
         "line 282: 'c(ff)' -> 'ff'": COPIED,
         "line 283: 'c(position)' -> 'position'": SHARED,
         "line 284: 'c(position)' -> 'position'": SHARED,
+    },
+    "10_inference": {"line 319: '-1' -> '1'": ROWS_ONLY},
+    "11_batch": {"line 347: '-1' -> '1'": ROWS_ONLY},
+    "12_training_loop": {
+        "line 389: 'True' -> 'False'": GRADIENT_OF_0,
+        "line 389: 'set_to_none=True' -> ''": "PyTorch's default is True",
+        "line 413: 'True' -> 'False'": "when a line comes, not which line",
+    },
+    "13_schedule": {
+        "line 431: 'step, 1' -> '1, step'": LEAST,
+        "line 432: 'step**-0.5, step * warmup**-1.5' -> "
+        "'step * warmup**-1.5, step**-0.5'": LEAST,
+    },
+    "14_label_smoothing": {
+        "line 468: '0' -> '1'": "0 times any number is 0",
     },
 }

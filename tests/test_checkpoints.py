@@ -23,7 +23,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.kills import Training, contents
 from tests.snapshots import load, since
-from tutorial.steps import find_step
+from tutorial.steps import ROOT, find_step
 
 seeds = st.integers(0, 999)
 teaching = load(16)
@@ -398,6 +398,15 @@ def test_step_18_trains_as_step_17_does():
             block.search(find_step(number).snapshot)[0] for number in (17, 18)
         )
         assert before == after, name
+
+
+@training
+def test_what_is_not_named_is_as_in_the_model_that_comes_along(transformer):
+    """It was trained with these three options and no other (README)."""
+    path = ROOT / "models/ko-en/checkpoint.json"
+    settings = transformer.Settings(dropout=0.0, smoothing=0.0, epochs=4)
+    shipped = json.loads(path.read_text(encoding="utf-8"))["settings"]
+    assert shipped == dataclasses.asdict(settings)
 
 
 @training

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import unicodedata
@@ -132,9 +133,13 @@ def test_a_line_of_another_form_is_named(transformer, tmp_path, line, end):
 
 
 @since(16)
-def test_many_wrong_lines_are_counted(transformer, tmp_path):
-    path = file_of(tmp_path, "a\tb\n" + 70 * "wrong\n")
-    with pytest.raises(ValueError, match=r"lines 2, 3, 4, 5, 6, \.\.\. \(70"):
+@pytest.mark.parametrize(
+    "n, named", [(5, "2, 3, 4, 5, 6"), (6, "2, 3, 4, 5, 6, ...")]
+)
+def test_the_first_five_wrong_lines_are_named(transformer, tmp_path, n, named):
+    path = file_of(tmp_path, "a\tb\n" + n * "wrong\n")
+    match = re.escape(f"lines {named} ({n} in all)")
+    with pytest.raises(ValueError, match=match):
         transformer.read_pairs(path)
 
 
@@ -145,6 +150,9 @@ def test_another_encoding_is_named_with_its_line(transformer, tmp_path):
     with pytest.raises(ValueError, match="line 3: not UTF-8.*save") as error:
         transformer.read_pairs(path)
     assert str(path) in str(error.value)
+    path.write_bytes("\n집\tx".encode("cp949"))
+    with pytest.raises(ValueError, match="line 2: not UTF-8"):
+        transformer.read_pairs(path)
 
 
 @since(16)
@@ -339,8 +347,9 @@ def test_a_row_goes_from_start_to_end(transformer):
 def test_text_stops_before_the_first_end(transformer):
     tokenizer = trained(transformer)
     book, house = transformer.encode(tokenizer, ["책을", "읽었다."])
-    rows = [book + house[1:], book[1:], book[:-1], book + [2, 2], [0, 1], []]
-    expected = 4 * ["책을"] + ["", ""]
+    rows = [book + house[1:], book[1:], book[:-1], book + [2, 2], [2, *book]]
+    rows += [[0, 1], []]
+    expected = 5 * ["책을"] + ["", ""]
     assert transformer.decode(tokenizer, rows) == expected
     tensor = torch.tensor([book, book])
     assert transformer.decode(tokenizer, tensor) == 2 * ["책을"]

@@ -56,10 +56,10 @@ def test_a_batch_decodes_like_single_sentences(
 @since(10)
 def test_each_token_is_the_likeliest_after_those_before(transformer):
     model = small_model(transformer, 4).eval()
-    src = sentences([5, 3])
+    src = sentences(15 * [5, 3])
     mask = (src != 0).unsqueeze(-2)
-    ys = transformer.greedy_decode(model, src, mask, 6, 1)
-    hidden = model(src, ys, mask, transformer.subsequent_mask(6))
+    ys = transformer.greedy_decode(model, src, mask, 12, 1)
+    hidden = model(src, ys, mask, transformer.subsequent_mask(12))
     best = model.generator(hidden).argmax(-1)
     assert torch.equal(best[:, :-1], ys[:, 1:])
 
@@ -602,7 +602,7 @@ def test_data_gen(transformer):
         assert batch.src[:, 1:].min() >= 2 and batch.src.max() <= 10
         assert torch.equal(batch.src[:, :-1], batch.tgt)
         assert torch.equal(batch.src[:, 1:], batch.tgt_y)
-        assert int(batch.ntokens) == 6 * 9
+        assert int(batch.ntokens) == 6 * 9 and batch.src_mask.all()
     assert not torch.equal(batches[0].src, batches[1].src)
 
 
