@@ -1146,6 +1146,17 @@ def test_a_finished_run_has_nothing_to_resume(
 
 
 @training
+@pytest.mark.parametrize("arguments", [[], ["train"]], ids=" ".join)
+def test_what_is_missing_is_named(transformer, capsys, arguments):
+    with pytest.raises(SystemExit) as stopped:
+        transformer.main(arguments)
+    assert stopped.value.code == 2
+    missing = "--out" if arguments else "COMMAND"
+    expected = f"the following arguments are required: {missing}\n"
+    assert capsys.readouterr().err.endswith(expected)
+
+
+@training
 @pytest.mark.parametrize("exists", [True, False])
 def test_there_must_be_a_run_to_resume(transformer, corpus, tmp_path, exists):
     out = tmp_path / "run"
@@ -1213,6 +1224,21 @@ def test_a_disk_with_no_room_is_noticed_first(
     message = refused(transformer, "train", "--data", corpus, "--out", out)
     assert str(out) in message and "1 MB free" in message
     assert names(transformer, out) == []
+
+
+@training
+def test_room_for_five_checkpoints_and_one_being_written_is_enough(
+    transformer, corpus, tmp_path, whole, monkeypatch
+):
+    """Each with the weights and two averages of them."""
+    weights = load_file(whole / "model.safetensors").values()
+    space = SimpleNamespace(free=6 * 3 * sum(w.nbytes for w in weights))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: space)
+    settings = transformer.Settings(**SMALL)
+    transformer.begin(corpus, tmp_path / "run", settings)
+    space.free -= 1
+    with pytest.raises(OSError, match="MB free; the checkpoints of this run"):
+        transformer.begin(corpus, tmp_path / "other", settings)
 
 
 @training
@@ -1302,6 +1328,29 @@ def test_two_processes_follow_one(transformer, corpus, tmp_path):
             apart = max(apart, (w - weights[name]).abs().max().item())
             moved = max(moved, (w - begun[name]).abs().max().item())
     assert apart < 1e-4 and moved > 1e-3
+
+
+@training
+def test_the_second_process_waits_for_epoch_0(
+    transformer, corpus, tmp_path, monkeypatch
+):
+    """Not every backend waits when it starts."""
+
+    class Waits(Exception):
+        pass
+
+    def barrier():
+        raise Waits
+
+    monkeypatch.setattr(
+        transformer,
+        "dist",
+        SimpleNamespace(init_process_group=str, barrier=barrier),
+    )
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(Waits):
+        train(transformer, corpus, tmp_path / "run")
 
 
 def test_two_processes_are_refused_in_one_sentence(corpus, tmp_path):

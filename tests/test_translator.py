@@ -1,5 +1,6 @@
 """Step 18: the file as a program, as a reader uses it."""
 
+import argparse
 import io
 import os
 import subprocess
@@ -71,17 +72,26 @@ def translations(transformer, run):
     return dict(zip(texts, said, strict=True))
 
 
+class Terminal(io.BytesIO):
+    """Bytes that somebody types."""
+
+    def isatty(self):
+        return True
+
+
 class Console:
     """Call the program here, with streams of any encoding."""
 
     def __init__(self, module, monkeypatch):
         self.main, self.patch = module.main, monkeypatch
 
-    def __call__(self, *arguments, stdin=b"", encoding="utf-8"):
+    def __call__(
+        self, *arguments, stdin=b"", source=io.BytesIO, encoding="utf-8"
+    ):
         """The lines that it prints; how it ends is in `code` and `err`."""
         out, err = io.BytesIO(), io.BytesIO()
         streams = {
-            "stdin": io.TextIOWrapper(io.BytesIO(stdin), encoding),
+            "stdin": io.TextIOWrapper(source(stdin), encoding),
             "stdout": io.TextIOWrapper(out, encoding),
             "stderr": io.TextIOWrapper(err, encoding, "backslashreplace"),
         }
@@ -167,6 +177,26 @@ def test_each_line_of_standard_input(program, run, translations):
         assert found == [translations.get(line, "") for line in lines]
     assert program("translate", "--model", run, stdin=b"") == []
     assert program("translate", "--model", run, stdin=b"\n") == [""]
+
+
+@pytest.mark.parametrize(
+    "source, calls", [(io.BytesIO, ["ab"]), (Terminal, ["a", "b"])]
+)
+def test_lines_are_read_together_unless_they_are_typed(
+    program, transformer, run, monkeypatch, source, calls
+):
+    """Together they are faster, but who types waits for an answer."""
+    said = []
+
+    def translate(model, tokenizer, texts, beam):
+        said.append("".join(texts))
+        return texts
+
+    monkeypatch.setattr(transformer, "translate", translate)
+    found = program(
+        "translate", "--model", run, stdin=b"a\nb\n", source=source
+    )
+    assert found == ["a", "b"] and said == calls
 
 
 def test_a_byte_order_mark_on_standard_input(program, run, translations):
@@ -408,6 +438,18 @@ def test_help(program, command, options):
     assert program.code == 0
     for option in options:
         assert option in text
+
+
+def test_help_explains_every_argument(program, monkeypatch):
+    add, explained = argparse._ActionsContainer.add_argument, {}
+
+    def added(self, *names, **options):
+        explained[names] = bool(options.get("help"))
+        return add(self, *names, **options)
+
+    monkeypatch.setattr(argparse._ActionsContainer, "add_argument", added)
+    program("--help")
+    assert len(explained) > 20 and all(explained.values()), explained
 
 
 def test_help_tells_each_setting_and_its_default(program, transformer):
