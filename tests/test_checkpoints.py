@@ -11,7 +11,7 @@ import signal
 import sys
 from functools import cache
 from pathlib import Path
-from subprocess import PIPE, STDOUT, Popen
+from subprocess import PIPE, STDOUT, Popen, run
 from types import SimpleNamespace
 
 import pytest
@@ -440,6 +440,35 @@ def test_each_process_has_its_gpu(transformer, monkeypatch):
     assert transformer.choose_device(fp32=True) == (device, None)
 
 
+# In a process of its own, which never goes back to the old way.
+FREED_MEMORY = """
+import resource
+import torch
+from tests.snapshots import load
+
+def pages():
+    "How many the kernel has to give for ten large tensors, one by one."
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        torch.ones(4096, 4096)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+pages()
+print(pages())
+load(17).keep_freed_memory()
+pages()
+print(pages())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of Linux's malloc")
+def test_freed_memory_is_used_again():
+    command = [sys.executable, "-c", FREED_MEMORY]
+    result = run(command, cwd=ROOT, capture_output=True, check=True)
+    before, after = map(int, result.stdout.split())
+    assert after < before / 10
+
+
 nonsense = [
     ("epochs", "0"),
     ("epochs", "-1"),
@@ -654,8 +683,12 @@ def test_a_run_tells_what_it_does(transformer, corpus, tmp_path, capsys):
     for epoch, text in enumerate(said[1:], start=1):
         assert text.startswith(f"epoch {epoch} of 2: loss ")
         assert "in validation" in text and "min left" in text
-    bar = capsys.readouterr().out
-    assert "updates" in bar and "tokens" in bar
+    # A line of progress is rewritten; what stays is behind the last return.
+    bars = capsys.readouterr().out.split("\n")[:-1]
+    assert len(bars) == 2  # one an epoch
+    for bar in bars:
+        kept = bar.split("\r")[-1]
+        assert re.fullmatch(r"\d+ updates, [\d,]+ tokens", kept)
 
 
 @training
