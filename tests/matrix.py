@@ -326,6 +326,7 @@ ROWS = {
     "no-home": (list(PARTS), no_home),
     "no-network": (["notebooks"], no_network),
 }
+WIDTH = max(map(len, ROWS))
 
 
 # ----------------------------------------------------------------- the table
@@ -401,11 +402,12 @@ def green(row: dict) -> bool:
 
 
 def as_text(row: dict) -> str:
+    name = row["name"].ljust(WIDTH)
     if "not here" in row:
-        return f"{row['name']:15} cannot be tried here: {row['not here']}"
+        return f"{name} cannot be tried here: {row['not here']}"
     counts = "".join(f"{row.get(part, '-'):>11}" for part in PARTS)
     first = next(iter(row["differences"]), row["note"])
-    return f"{row['name']:15}{counts}{row['seconds']:>9}  {first}".rstrip()
+    return f"{name}{counts}{row['seconds']:>9}  {first}".rstrip()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -418,7 +420,7 @@ def main(arguments: list[str] | None = None) -> int:
     file = RESULTS / "results.jsonl"
     done = {row["name"]: row for row in kept(file) if green(row)}
     heads = "".join(f"{part:>11}" for part in PARTS)
-    print(f"{'row':15}{heads}  seconds  first difference")
+    print(f"{'row':{WIDTH}}{heads}  seconds  first difference")
     rows = []
     for name in chosen:
         row = done.get(name) or tried(name)
