@@ -11,7 +11,7 @@ import signal
 import sys
 from functools import cache
 from pathlib import Path
-from subprocess import PIPE, STDOUT, Popen, run
+from subprocess import PIPE, STDOUT, Popen, check_output
 from types import SimpleNamespace
 
 import pytest
@@ -464,8 +464,7 @@ print(pages())
 @pytest.mark.skipif(sys.platform != "linux", reason="of Linux's malloc")
 def test_freed_memory_is_used_again():
     command = [sys.executable, "-c", FREED_MEMORY]
-    result = run(command, cwd=ROOT, capture_output=True, check=True)
-    before, after = map(int, result.stdout.split())
+    before, after = map(int, check_output(command, cwd=ROOT).split())
     assert after < before / 10
 
 
